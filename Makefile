@@ -1,0 +1,45 @@
+# Every target sets up .venv by itself; needs only Python >= 3.11 and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+# Workers for the tests: the machine's cores.
+JOBS   ?= auto
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench reproduce clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "vecuq needs Python 3.11 or newer; try make PYTHON=python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+demo: $(STAMP) ## fit, score, evaluate and report on the bundled example; writes demo/
+	$(BIN)/vecuq demo --out demo
+
+test: $(STAMP) ## every test but the ones marked slow
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow" src tests
+
+check: $(STAMP) ## format, lint, types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP) ## rewrite the files in the project's format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMP) ## every benchmark, peers beside us
+	$(BIN)/python -m benchmarks
+
+reproduce: $(STAMP) ## the paper's tables that are built so far; writes reproduced/
+	$(BIN)/vecuq reproduce all --out reproduced
+
+clean: ## remove the environment and everything that was made
+	rm -rf $(VENV) demo reproduced build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

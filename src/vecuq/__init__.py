@@ -1,0 +1,39 @@
+"""vecuq: many uncertainty scores, one order you can trust."""
+
+from typing import TYPE_CHECKING, Any
+
+from vecuq._version import __version__
+from vecuq.errors import VecuqError, VecuqWarning
+from vecuq.ranker import Diagnostics, Ranker, Ranking, Settings, fit_ranker, load
+from vecuq.reference import Ball, Beta, Exponential
+from vecuq.table import ScoreTable, read_table
+
+if TYPE_CHECKING:
+    from vecuq.ranker.estimator import VecUQ
+
+__all__ = [
+    "Ball",
+    "Beta",
+    "Diagnostics",
+    "Exponential",
+    "Ranker",
+    "Ranking",
+    "ScoreTable",
+    "Settings",
+    "VecUQ",
+    "VecuqError",
+    "VecuqWarning",
+    "__version__",
+    "fit_ranker",
+    "load",
+    "read_table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the estimator, and scikit-learn with it, on first use."""
+    if name == "VecUQ":
+        from vecuq.ranker.estimator import VecUQ
+
+        return VecUQ
+    raise AttributeError(f"module 'vecuq' has no attribute {name!r}")

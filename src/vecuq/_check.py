@@ -1,0 +1,134 @@
+"""Checks at the edge, and the messages they share."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecuq.errors import CalibrationError, ColumnError, SettingError, TableError
+
+Array = NDArray[np.float64]
+
+__all__ = [
+    "Array",
+    "bad_cell",
+    "existing_file",
+    "finite_rows",
+    "in_range",
+    "number",
+    "one_of",
+    "refuse_missing",
+    "unique_names",
+    "wanted_columns",
+    "whole_number",
+]
+
+
+def one_of(name: str, value: object, choices: Sequence[str]) -> str:
+    """Return ``value`` if it is one of ``choices``; otherwise say which are, and which is nearest."""
+    if isinstance(value, str) and value in choices:
+        return value
+    near = get_close_matches(str(value), choices, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise SettingError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.{hint}")
+
+
+def number(name: str, value: object) -> float:
+    """Return ``value`` as a float if it is one finite real number."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+        raise SettingError(f"{name} must be a number; got {value!r}.")
+    if not math.isfinite(value):
+        raise SettingError(f"{name} must be finite; got {value!r}.")
+    return float(value)
+
+
+def in_range(name: str, value: object, low: float, high: float = math.inf, *, ends: str = "[)") -> float:
+    """Return ``value`` as a float if it lies between ``low`` and ``high``; ``ends`` says which ends belong."""
+    checked = number(name, value)
+    above = checked >= low if ends[0] == "[" else checked > low
+    below = checked <= high if ends[1] == "]" else checked < high
+    if not (above and below):
+        raise SettingError(f"{name} must lie in {ends[0]}{low:g}, {high:g}{ends[1]}; got {value!r}.")
+    return checked
+
+
+def whole_number(name: str, value: object, low: int) -> int:
+    """Return ``value`` as an int if it is whole and at least ``low``."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise SettingError(f"{name} must be a whole number; got {value!r}.")
+    if value < low:
+        raise SettingError(f"{name} must be at least {low}; got {value!r}.")
+    return int(value)
+
+
+def unique_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the column names as a tuple; a name that comes twice is an error."""
+    listed = tuple(names)
+    doubled = [name for name, count in Counter(listed).items() if count > 1]
+    if doubled:
+        raise ColumnError(f"Column names must be unique; {doubled} come more than once. Rename or drop the copies.")
+    return listed
+
+
+def wanted_columns(wanted: Iterable[str], present: Sequence[str], *, purpose: str) -> tuple[str, ...]:
+    """Return the wanted names, once each is known to be present."""
+    names = unique_names(wanted)
+    absent = [name for name in names if name not in present]
+    if absent:
+        near = get_close_matches(absent[0], present, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ColumnError(f"The table lacks {absent}, {purpose}. It has {list(present)}.{hint}")
+    return names
+
+
+def bad_cell(column: str, row: int, value: object) -> ColumnError:
+    """Return the error for a cell that is not a number."""
+    shown = repr(value) if len(repr(value)) <= 40 else repr(value)[:37] + "..."
+    return ColumnError(
+        f"Score column {column!r} is not numeric: row {row} (counting from 0) holds {shown}. "
+        f"Mend that cell, leave it empty for missing, or name the score columns without {column!r}."
+    )
+
+
+def finite_rows(values: Array) -> NDArray[np.bool_]:
+    """Return which rows have every value present and finite."""
+    return np.asarray(np.isfinite(values).all(axis=1))
+
+
+def refuse_missing(values: Array, columns: Sequence[str]) -> None:
+    """Calibration rows must be complete: name each column with missing or infinite values, and how many."""
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    counts = bad.sum(axis=0)
+    told = ", ".join(f"{name!r} in {count:,}" for name, count in zip(columns, counts, strict=True) if count)
+    rows = int(bad.any(axis=1).sum())
+    raise CalibrationError(
+        f"Calibration rows must have no NaN or infinity; found: {told} of {len(values):,} rows. Drop these {rows:,} "
+        f"rows, or leave the column out. (First one: row {int(bad.any(axis=1).argmax())}, counting from 0.)"
+    )
+
+
+def existing_file(path: str | os.PathLike[str]) -> Path:
+    """Return the path if it is a readable file; a folder or nothing at all is an error."""
+    found = Path(path)
+    if found.is_dir():
+        raise TableError(f"{found} is a folder; a file was expected.")
+    if not found.exists():
+        raise TableError(f"There is no file {found}.")
+    if not os.access(found, os.R_OK):
+        raise TableError(f"{found} cannot be read: permission denied.")
+    return found
+
+
+def shape_of(data: Any) -> str:
+    """Describe an array for an error message."""
+    return f"shape {getattr(data, 'shape', None)} and dtype {getattr(data, 'dtype', None)}"

@@ -1,0 +1,160 @@
+"""VecUQ: the scikit-learn face of the ranker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, OutlierMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from vecuq._check import Array
+from vecuq.ranker.fit import fit_ranker
+from vecuq.ranker.settings import PAPER, Settings
+from vecuq.table import ScoreTable
+
+__all__ = ["VecUQ"]
+
+
+class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+    """Rank rows of several uncertainty scores by one number: their Monge-Kantorovich rank.
+
+    Fitted on in-distribution calibration rows alone, without labels, by entropic optimal transport to a reference
+    law (VecUQ-OT). :meth:`uncertainty` is higher for more uncertain rows; the scikit-learn methods keep the
+    scikit-learn sign.
+
+    Parameters
+    ----------
+    reference, epsilon, scaling, anchors, anchor_mass, overshoot, holdback, grid, n_targets, solver, tol, max_iter,\
+ on_failure, alpha, random_state
+        The choices of the method, explained in :class:`vecuq.Settings`.
+    columns
+        Names of the score columns when fitting on a frame; by default its floating-point columns.
+    flip
+        Names of columns in which higher means more confident.
+
+    Attributes
+    ----------
+    ranker_ : Ranker
+        The fitted, frozen, saveable model.
+    diagnostics_ : Diagnostics
+        How the fit went: marginal error, sweeps, converged.
+    offset_ : float
+        ``decision_function = score_samples - offset_``; rows below zero are outliers at false-alarm rate ``alpha``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> calibration = np.random.default_rng(0).gamma(1.0, size=(400, 2))
+    >>> model = VecUQ().fit(calibration)
+    >>> model.predict([[0.5, 0.5], [30.0, 0.5]])
+    array([ 1, -1])
+    """
+
+    def __init__(
+        self,
+        reference: Any = "beta",
+        epsilon: float = 0.5,
+        scaling: str = "featurewise",
+        anchors: float = 5.0,
+        overshoot: float = 0.5,
+        holdback: float = 0.5,
+        grid: str = "midpoint",
+        n_targets: Any = "auto",
+        solver: str = "auto",
+        tol: float = 1e-9,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        *,
+        anchor_mass: float | None = None,
+        on_failure: str = "raise",
+        alpha: float = 0.05,
+        columns: Any = None,
+        flip: Any = (),
+    ) -> None:
+        self.reference = reference
+        self.epsilon = epsilon
+        self.scaling = scaling
+        self.anchors = anchors
+        self.overshoot = overshoot
+        self.holdback = holdback
+        self.grid = grid
+        self.n_targets = n_targets
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.anchor_mass = anchor_mass
+        self.on_failure = on_failure
+        self.alpha = alpha
+        self.columns = columns
+        self.flip = flip
+
+    @classmethod
+    def paper(cls, **changes: Any) -> VecUQ:
+        """Return the paper's method and nothing else; ``grid="authors"`` gives the digits its authors print."""
+        return cls(**{**PAPER, **changes})
+
+    def fit(self, X: Any, y: Any = None) -> VecUQ:
+        """Learn the order from calibration rows, shape (rows, columns); ``y`` is ignored."""
+        table = self._table(X, reset=True)
+        params = self.get_params(deep=False)
+        settings = Settings(**{name: params[name] for name in Settings.__dataclass_fields__})
+        self.ranker_ = fit_ranker(table, settings, named=hasattr(self, "feature_names_in_"))
+        self.diagnostics_ = self.ranker_.diagnostics
+        self.offset_ = -self.ranker_.threshold()
+        return self
+
+    def uncertainty(self, X: Any) -> Array:
+        """Return one number per row, higher = more uncertain."""
+        return self.ranker_.uncertainty(self._new(X))
+
+    def transform(self, X: Any) -> Array:
+        """Return the rank images, shape (rows, columns)."""
+        return self.ranker_.transform(self._new(X))
+
+    def p_values(self, X: Any) -> Array:
+        """Return conformal p-values, valid for in-distribution rows at any sample size."""
+        return self.ranker_.p_values(self._new(X))
+
+    def score_samples(self, X: Any) -> Array:
+        """Return -uncertainty: the scikit-learn sign, higher = more normal."""
+        return -self.uncertainty(X)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return ``score_samples - offset_``: negative for outliers at false-alarm rate ``alpha``."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> NDArray[np.int_]:
+        """Return +1 for inliers and -1 for outliers; a row without a score counts as an outlier."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    def _new(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._table(X, reset=False)
+
+    def _table(self, X: Any, *, reset: bool) -> Any:
+        """Return named input as a score table, plain input as a checked matrix with scikit-learn's messages."""
+        if isinstance(X, ScoreTable) or hasattr(X, "columns") or hasattr(X, "column_names") or isinstance(X, dict):
+            return self._named(X) if reset else X
+        if reset and hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        # Missing values are our own business: refused in calibration by name, scored NaN in new rows.
+        matrix = validate_data(
+            self, X, reset=reset, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=int(reset)
+        )
+        return ScoreTable.of(matrix, flip=self.flip) if reset else matrix
+
+    def _named(self, X: Any) -> ScoreTable:
+        table = ScoreTable.of(X, columns=self.columns, flip=self.flip)
+        self.n_features_in_ = len(table.columns)
+        self.feature_names_in_ = np.array(table.columns, dtype=object)
+        return table
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that a missing value in a new row is not an error."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

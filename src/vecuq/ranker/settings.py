@@ -1,0 +1,107 @@
+"""Every choice of the method in one frozen place, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from vecuq._check import in_range, one_of, whole_number
+from vecuq.errors import SettingError
+from vecuq.reference import GRIDS, Reference, named_reference
+from vecuq.scaling import SCALINGS
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a ranker is fitted. The defaults are ours; :meth:`paper` gives the paper's method and nothing else.
+
+    Parameters
+    ----------
+    reference
+        ``"beta"``, ``"exponential"``, ``"ball"`` (signed scores), with parameters as in ``"beta(2, 5)"``, or an
+        object with ``signed`` and ``targets(n_columns, n_targets)``.
+    epsilon
+        Entropic regularisation, on scaled scores.
+    scaling
+        ``"featurewise"``, ``"global"``, ``"identity"`` or ``"quantile"``.
+    anchors
+        How many times the calibration maximum the outer anchors lie out; 0 for none.
+    anchor_mass
+        Largest share of the total mass that the anchors may take; None leaves each anchor the mass of one row.
+    overshoot
+        Weight of the distance beyond the calibration box, which keeps far rows in order; 0 is the paper.
+    holdback
+        Share of the calibration rows that is kept out of the map, for p-values and thresholds.
+    grid
+        ``"midpoint"``, the Cartesian grid of the paper, or ``"authors"``, the points of their code.
+    n_targets
+        Number of reference points (rounded up to a full grid), ``"auto"``, or ``"rows"``: as many as calibration
+        rows and anchors.
+    solver
+        ``"auto"``, ``"separable"`` (grids) or ``"dense"`` (any points).
+    tol, max_iter
+        Largest marginal error of the plan, and how many sweeps it may take.
+    on_failure
+        ``"raise"`` or ``"warn"`` when the plan misses ``tol``.
+    alpha
+        False-alarm rate of ``predict``.
+    random_state
+        Seed of the split into map rows and held-back rows; None is a fixed seed too.
+    """
+
+    reference: str | Reference = "beta"
+    epsilon: float = 0.5
+    scaling: str = "featurewise"
+    anchors: float = 5.0
+    anchor_mass: float | None = None
+    overshoot: float = 0.5
+    holdback: float = 0.5
+    grid: str = "midpoint"
+    n_targets: int | str = "auto"
+    solver: str = "auto"
+    tol: float = 1e-9
+    max_iter: int = 1000
+    on_failure: str = "raise"
+    alpha: float = 0.05
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        named_reference(self.reference)
+        in_range("epsilon", self.epsilon, 0.0, ends="()")
+        one_of("scaling", self.scaling, SCALINGS)
+        in_range("anchors", self.anchors, 0.0)
+        if self.anchor_mass is not None:
+            in_range("anchor_mass", self.anchor_mass, 0.0, 1.0, ends="()")
+        in_range("overshoot", self.overshoot, 0.0)
+        in_range("holdback", self.holdback, 0.0, 1.0)
+        one_of("grid", self.grid, GRIDS)
+        self._check_targets()
+        one_of("solver", self.solver, ("auto", "separable", "dense"))
+        in_range("tol", self.tol, 0.0, 1.0, ends="()")
+        whole_number("max_iter", self.max_iter, 1)
+        one_of("on_failure", self.on_failure, ("raise", "warn"))
+        in_range("alpha", self.alpha, 0.0, 1.0, ends="()")
+        if self.random_state is not None:
+            whole_number("random_state", self.random_state, 0)
+
+    def _check_targets(self) -> None:
+        if isinstance(self.n_targets, str):
+            one_of("n_targets", self.n_targets, ("auto", "rows"))
+        elif whole_number("n_targets", self.n_targets, 2) > 10_000_000:
+            raise SettingError(f"n_targets must be at most 10,000,000; got {self.n_targets!r}.")
+
+    @staticmethod
+    def paper(**changes: Any) -> Settings:
+        """Return the paper's method and nothing else; ``changes`` override single settings."""
+        return Settings(**{**PAPER, **changes})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; a reference object is shown by its representation."""
+        values = asdict(self)
+        values["reference"] = self.reference if isinstance(self.reference, str) else repr(self.reference)
+        return {key: value.item() if hasattr(value, "item") else value for key, value in values.items()}
+
+
+PAPER: dict[str, Any] = {"overshoot": 0.0, "holdback": 0.0, "n_targets": "rows"}

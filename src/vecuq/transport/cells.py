@@ -1,0 +1,87 @@
+r"""Cells of bounded tilt: what keeps a product of exponentials inside the range of a float64.
+
+For a row z in the cell with centre c, and a grid coordinate t with the edge e on z's side (the largest t if
+z > c, the smallest otherwise),
+
+.. math:: -(z - t)^2 = -(c - t)^2 + 2 (z - c)(t - e) + (\text{terms without } t).
+
+The terms without t cancel in every weight. The first term is a *tilt* of the grid that all rows of the cell
+share; the second is at most 0, and at least -2 h D for a half-width h and a grid of width D. With
+``h = REACH * epsilon / (2 m D)`` no product over m columns falls below exp(-REACH).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecuq.transport.targets import Array
+
+__all__ = ["REACH", "Cells", "khatri_rao"]
+
+# exp(-REACH) times exp(-REACH) is still far above the smallest float64, exp(-708).
+REACH = 300.0
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Boxes of half-width ``half`` around ``origin``; an infinite half-width makes one cell of everything."""
+
+    axes: tuple[Array, ...]
+    epsilon: float
+    origin: Array
+    half: Array
+
+    @staticmethod
+    def bounded(axes: tuple[Array, ...], epsilon: float, origin: Array) -> Cells:
+        """Cells small enough for any potentials."""
+        widths = np.array([axis[-1] - axis[0] for axis in axes])
+        with np.errstate(divide="ignore"):
+            half = REACH * epsilon / (2.0 * len(axes) * widths)
+        return Cells(axes, epsilon, origin, half)
+
+    @staticmethod
+    def single(axes: tuple[Array, ...], epsilon: float, origin: Array) -> Cells:
+        """One cell for all rows; right when the tilted potentials themselves span less than ``2 * REACH``."""
+        return Cells(axes, epsilon, origin, np.full(len(axes), np.inf))
+
+    def groups(self, rows: Array) -> Iterator[tuple[Array, NDArray[np.intp]]]:
+        """Yield the centre of each occupied cell and the indices of its rows."""
+        index = np.rint((rows - self.origin) / (2.0 * self.half))
+        if not index.any():
+            yield self.origin, np.arange(len(rows))
+            return
+        occupied, member = np.unique(index, axis=0, return_inverse=True)
+        order = np.argsort(member.ravel(), kind="stable")
+        bounds = np.searchsorted(member.ravel()[order], np.arange(len(occupied) + 1))
+        step = np.where(np.isinf(self.half), 0.0, 2.0 * self.half)
+        for cell, (start, stop) in zip(occupied, zip(bounds[:-1], bounds[1:], strict=True), strict=True):
+            yield self.origin + cell * step, order[start:stop]
+
+    def tilt(self, centre: Array) -> Array:
+        """Return -(c - t)^2 / epsilon summed over columns, largest value 0 per column, over the whole grid."""
+        total = np.zeros(tuple(len(axis) for axis in self.axes))
+        for k, (axis, c) in enumerate(zip(self.axes, centre, strict=True)):
+            part = -((c - axis) ** 2) / self.epsilon
+            total += (part - part.max()).reshape([-1 if j == k else 1 for j in range(total.ndim)])
+        return total
+
+    def factors(self, rows: Array, centre: Array) -> list[Array]:
+        """Return exp(2 (z - c)(t - e) / epsilon) per column, each (rows, points on the axis), in (0, 1]."""
+        out = []
+        for k, axis in enumerate(self.axes):
+            slope = (2.0 / self.epsilon) * (rows[:, k] - centre[k])
+            edge = np.where(slope > 0, axis[-1], axis[0])
+            out.append(np.exp(slope[:, None] * (axis - edge[:, None])))
+        return out
+
+
+def khatri_rao(factors: list[Array], n_rows: int) -> Array:
+    """Row-wise Kronecker product: row i of the result is the outer product of row i of every factor."""
+    product = np.ones((n_rows, 1))
+    for factor in factors:
+        product = (product[:, :, None] * factor[:, None, :]).reshape(n_rows, -1)
+    return product

@@ -1,0 +1,103 @@
+r"""Sinkhorn's fixed point for the target potentials, accelerated and guarded.
+
+One sweep maps log v to ``log b - log K'u`` with ``u = a / (K v)``. After it the row marginals are exact, and
+column j of the plan weighs ``v_j (K'u)_j = b_j exp(log v_j - log v'_j)``, so the marginal error costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from vecuq.transport.contraction import safe_log
+from vecuq.transport.targets import Array
+
+__all__ = ["Anderson", "Potentials", "solve"]
+
+
+class Potentials(NamedTuple):
+    """The solution ``log_v`` on the targets, largest value 0, and how good it is."""
+
+    log_v: Array
+    marginal_error: float
+    sweeps: int
+    converged: bool
+
+
+class Anderson:
+    """Anderson mixing: the combination of past steps whose combined residual is smallest (Anderson 1965)."""
+
+    def __init__(self, weights: Array, depth: int = 10) -> None:
+        self.root, self.depth = np.sqrt(weights), depth
+        self.images: list[Array] = []
+        self.residuals: list[Array] = []
+
+    def forget(self) -> None:
+        """Start afresh after a step that failed."""
+        self.images.clear()
+        self.residuals.clear()
+
+    def propose(self, point: Array, image: Array) -> Array:
+        """Take in one evaluated point and its image; return the next point to try."""
+        self.images = [*self.images[-self.depth :], image]
+        self.residuals = [*self.residuals[-self.depth :], self.root * (image - point)]
+        if len(self.images) == 1:
+            return image
+        steps = np.diff(np.array(self.residuals), axis=0)
+        gram = steps @ steps.T
+        gram[np.diag_indices_from(gram)] *= 1.0 + 1e-12
+        try:
+            mix = np.linalg.solve(gram, steps @ self.residuals[-1])
+        except np.linalg.LinAlgError:
+            return image
+        return np.asarray(image - mix @ np.diff(np.array(self.images), axis=0))
+
+
+def solve(
+    push: Callable[[Array], Array],
+    weights: Array,
+    *,
+    tol: float = 1e-9,
+    max_sweeps: int = 1000,
+    progress: Callable[[int, float], None] | None = None,
+) -> Potentials:
+    """Find ``v`` with ``v * K'(a / K v) = b``, for the target weights ``b`` (zero: not a target).
+
+    Accelerated steps are kept only while the marginal error does not rise; otherwise the iteration goes back to
+    the last plain step, from which the error cannot rise.
+    """
+    live = weights > 0
+    log_b = safe_log(weights[live])
+    full = np.full(weights.shape, -np.inf)
+    mixing = Anderson(weights[live])
+    point = plain = best = log_b
+    accepted = best_error = np.inf
+    sweep = 0
+    for sweep in range(1, max_sweeps + 1):
+        full[live] = point
+        image = log_b - push(full)[live]
+        error = _marginal_error(log_b, point, image)
+        if progress is not None:
+            progress(sweep, error)
+        if error < best_error:
+            best, best_error = point, error
+        if error <= tol:
+            break
+        if mixing.images and not error <= accepted:
+            point = plain
+            mixing.forget()
+        elif np.isfinite(error):
+            accepted, plain = error, image
+            point = mixing.propose(point, image)
+        else:
+            break
+    full[live] = best - best.max()
+    return Potentials(full, best_error, sweep, best_error <= tol)
+
+
+def _marginal_error(log_b: Array, point: Array, image: Array) -> float:
+    """Sum over targets of the distance between the mass received and the mass wanted."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.sum(np.exp(log_b) * np.abs(np.expm1(point - image))))

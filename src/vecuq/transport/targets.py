@@ -1,0 +1,93 @@
+"""The two sides of a transport problem: scattered rows and corners on one, a grid or a cloud on the other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+__all__ = ["Array", "Cloud", "Corners", "Grid", "Sources"]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A Cartesian grid of weighted points: one increasing axis per column, one weight per grid point.
+
+    A weight of zero leaves that grid point out, so a ball or a chosen subset is a grid with holes.
+    """
+
+    axes: tuple[Array, ...]
+    weights: Array
+
+    @property
+    def size(self) -> int:
+        """Number of points that carry weight."""
+        return int(np.count_nonzero(self.weights))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every grid point carries weight."""
+        return bool((self.weights > 0).all())
+
+    @property
+    def points(self) -> Array:
+        """The points that carry weight, shape (size, columns), in the order of the flattened grid."""
+        mesh = np.stack(np.meshgrid(*self.axes, indexing="ij"), axis=-1)
+        return np.ascontiguousarray(mesh[self.weights > 0])
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Any weighted points, shape (size, columns)."""
+
+    points: Array
+    weights: Array
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        return len(self.points)
+
+
+@dataclass(frozen=True)
+class Corners:
+    """A two-point grid per column: the corners of a box, with one weight each (zero for a corner left out)."""
+
+    coordinates: Array  # (columns, 2)
+    weights: Array  # (2,) * columns
+
+    @property
+    def points(self) -> Array:
+        """The corners that carry weight, shape (corners, columns)."""
+        mesh = np.stack(np.meshgrid(*self.coordinates, indexing="ij"), axis=-1)
+        return np.ascontiguousarray(mesh[self.weights > 0])
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Calibration rows of equal weight, and the outer corners that share the total mass of one with them."""
+
+    rows: Array
+    row_weight: float
+    corners: Corners | None = None
+
+    @staticmethod
+    def of(rows: Array, corners: Corners | None = None, *, max_corner_mass: float | None = None) -> Sources:
+        """Give each row and each corner the same mass; cap the corners' total mass if asked to."""
+        if corners is None:
+            return Sources(rows, 1.0 / len(rows))
+        count = np.count_nonzero(corners.weights)
+        mass = count / (len(rows) + count)
+        if max_corner_mass is not None:
+            mass = min(mass, max_corner_mass)
+        weights = np.where(corners.weights > 0, mass / count, 0.0)
+        return Sources(rows, (1.0 - mass) / len(rows), Corners(corners.coordinates, weights))
+
+    @property
+    def corner_mass(self) -> float:
+        """The share of the total mass that lies on the corners."""
+        return 0.0 if self.corners is None else math.fsum(self.corners.weights.ravel())
