@@ -30,8 +30,9 @@ __all__ = [
 GRIDS = ("midpoint", "authors")
 MAX_COLUMNS = 10
 
-# Points per axis that "auto" takes, by number of columns (measured in docs/adr/0004).
-_AUTO = {1: 256, 2: 32, 3: 16, 4: 10, 5: 7, 6: 5, 7: 4, 8: 3, 9: 3, 10: 2}
+# Points per axis that "auto" takes at epsilon >= 0.5, by number of columns (measured in docs/adr/0004).
+_AUTO = {1: 64, 2: 16, 3: 8, 4: 6, 5: 5, 6: 4, 7: 4, 8: 3, 9: 3, 10: 2}
+_AUTO_MOST = 20_000
 
 
 @runtime_checkable
@@ -106,15 +107,26 @@ class Ball:
 
     def targets(self, n_columns: int, n_targets: int) -> Grid:
         """Return the midpoint grid of [-1, 1] in every column, with the points outside the ball left out."""
-        per_axis = max(2, points_per_axis(n_targets, n_columns))
-        while True:
-            axis = (2.0 * np.arange(per_axis) + 1.0) / per_axis - 1.0
-            mesh = np.stack(np.meshgrid(*(axis,) * n_columns, indexing="ij"), axis=-1)
-            inside = (mesh**2).sum(axis=-1) <= 1.0
-            if np.count_nonzero(inside) >= min(n_targets, 2 * n_columns + 1) and inside.any():
-                return Grid((axis,) * n_columns, inside / np.count_nonzero(inside))
+        per_axis = points_per_axis(n_targets, n_columns)
+        grid = _ball_grid(n_columns, per_axis)
+        while grid is None or (grid.size < n_targets and (per_axis + 1) ** n_columns <= _BALL_MOST):
             per_axis += 1
+            grid = _ball_grid(n_columns, per_axis)
+        return grid
 
+
+def _ball_grid(n_columns: int, per_axis: int) -> Grid | None:
+    axis = (2.0 * np.arange(per_axis) + 1.0) / per_axis - 1.0
+    squares = np.zeros((per_axis,) * n_columns)
+    for k in range(n_columns):
+        squares += (axis**2).reshape([-1 if j == k else 1 for j in range(n_columns)])
+    inside = squares <= 1.0
+    count = np.count_nonzero(inside)
+    return Grid((axis,) * n_columns, inside / count) if count > n_columns else None
+
+
+# A ball fills ever less of its cube; beyond this many grid points the holes are no longer worth it.
+_BALL_MOST = 500_000
 
 _NAMED = {"beta": Beta, "exponential": Exponential, "ball": Ball}
 
@@ -150,7 +162,7 @@ def named_reference(reference: str | Reference) -> Reference:
 
 def points_per_axis(n_targets: int, n_columns: int) -> int:
     """Return the smallest whole g, at least 2, with g to the power of ``n_columns`` at least ``n_targets``."""
-    g = max(2, round(n_targets ** (1.0 / n_columns)))
+    g: int = max(2, round(float(n_targets) ** (1.0 / n_columns)))
     while g > 2 and (g - 1) ** n_columns >= n_targets:
         g -= 1
     while g**n_columns < n_targets:
@@ -158,9 +170,14 @@ def points_per_axis(n_targets: int, n_columns: int) -> int:
     return g
 
 
-def auto_targets(n_columns: int) -> int:
-    """Return how many reference points change nothing that matters; it does not depend on the number of rows."""
-    return int(_AUTO[n_columns] ** n_columns)
+def auto_targets(n_columns: int, epsilon: float) -> int:
+    """Return how many reference points change nothing that matters; it does not depend on the number of rows.
+
+    The kernel is as wide as the square root of epsilon, so a smaller epsilon asks for a finer grid.
+    """
+    finer = _AUTO[n_columns] * max(1.0, 0.5 / epsilon) ** 0.5
+    affordable = _AUTO_MOST ** (1.0 / n_columns)
+    return int(max(_AUTO[n_columns], int(min(finer, affordable))) ** n_columns)
 
 
 def authors_targets(reference: Reference, n_columns: int, n_targets: int) -> Grid | Cloud:

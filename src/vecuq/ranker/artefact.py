@@ -176,4 +176,6 @@ class _Described:
 
     def targets(self, n_columns: int, n_targets: int) -> Any:
         """Refuse: only the points of the fitted map were saved."""
-        raise ModelFileError(f"The reference {self.text} was defined outside vecuq; pass the object itself to fit again.")
+        raise ModelFileError(
+            f"The reference {self.text} was defined outside vecuq; pass the object itself to fit again."
+        )

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, OutlierMixin, TransformerMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vecuq._check import Array
+from vecuq._check import Array, finite_rows
+from vecuq.errors import TableError
 from vecuq.ranker.fit import fit_ranker
+from vecuq.ranker.ranker import Ranking
 from vecuq.ranker.settings import PAPER, Settings
 from vecuq.table import ScoreTable
 
@@ -99,25 +100,23 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
 
     def fit(self, X: Any, y: Any = None) -> VecUQ:
         """Learn the order from calibration rows, shape (rows, columns); ``y`` is ignored."""
-        table = self._table(X, reset=True)
+        table = self._calibration_table(X)
         params = self.get_params(deep=False)
         settings = Settings(**{name: params[name] for name in Settings.__dataclass_fields__})
         self.ranker_ = fit_ranker(table, settings, named=hasattr(self, "feature_names_in_"))
         self.diagnostics_ = self.ranker_.diagnostics
+        self.n_iter_ = self.diagnostics_.sweeps
         self.offset_ = -self.ranker_.threshold()
         return self
 
     def uncertainty(self, X: Any) -> Array:
-        """Return one number per row, higher = more uncertain."""
-        return self.ranker_.uncertainty(self._new(X))
-
-    def transform(self, X: Any) -> Array:
-        """Return the rank images, shape (rows, columns)."""
-        return self.ranker_.transform(self._new(X))
+        """Return one number per row, higher = more uncertain; NaN, with one warning, where a value is missing."""
+        return self._rank(X).uncertainty
 
     def p_values(self, X: Any) -> Array:
         """Return conformal p-values, valid for in-distribution rows at any sample size."""
-        return self.ranker_.p_values(self._new(X))
+        check_is_fitted(self)
+        return self.ranker_.p_values(self._new_rows(X))
 
     def score_samples(self, X: Any) -> Array:
         """Return -uncertainty: the scikit-learn sign, higher = more normal."""
@@ -125,36 +124,48 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
 
     def decision_function(self, X: Any) -> Array:
         """Return ``score_samples - offset_``: negative for outliers at false-alarm rate ``alpha``."""
-        return self.score_samples(X) - self.offset_
+        scores = self.score_samples(X)
+        return scores - self.offset_
 
     def predict(self, X: Any) -> NDArray[np.int_]:
-        """Return +1 for inliers and -1 for outliers; a row without a score counts as an outlier."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)
+        """Return +1 for inliers and -1 for outliers; a missing value is an error, for a row must be one of them."""
+        score = self._rank(X, complete=True).uncertainty
+        return np.where(-score - self.offset_ >= 0, 1, -1)
 
-    def _new(self, X: Any) -> Any:
+    def transform(self, X: Any) -> Array:
+        """Return the rank images, shape (rows, columns); a missing value is an error."""
+        return self._rank(X, complete=True).images
+
+    def _rank(self, X: Any, *, complete: bool = False) -> Ranking:
         check_is_fitted(self)
-        return self._table(X, reset=False)
+        rows = self._new_rows(X)
+        if complete:
+            rows = ScoreTable(self.ranker_.columns, self.ranker_.values_of(rows), flipped=self.ranker_.flipped)
+            if not finite_rows(rows.values).all():
+                raise TableError(
+                    "These rows contain NaN or inf, and predict and transform need every value. "
+                    "Drop such rows, or use uncertainty, which scores them NaN."
+                )
+        return self.ranker_.rank(rows)
 
-    def _table(self, X: Any, *, reset: bool) -> Any:
-        """Return named input as a score table, plain input as a checked matrix with scikit-learn's messages."""
-        if isinstance(X, ScoreTable) or hasattr(X, "columns") or hasattr(X, "column_names") or isinstance(X, dict):
-            return self._named(X) if reset else X
-        if reset and hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        # Missing values are our own business: refused in calibration by name, scored NaN in new rows.
-        matrix = validate_data(
-            self, X, reset=reset, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=int(reset)
-        )
-        return ScoreTable.of(matrix, flip=self.flip) if reset else matrix
-
-    def _named(self, X: Any) -> ScoreTable:
+    def _calibration_table(self, X: Any) -> ScoreTable:
+        if not _is_named(X):
+            self.__dict__.pop("feature_names_in_", None)
+            # Missing values are refused later, with the names of their columns.
+            matrix = validate_data(self, X, dtype=np.float64, ensure_all_finite=False)
+            return ScoreTable.of(matrix, flip=self.flip)
         table = ScoreTable.of(X, columns=self.columns, flip=self.flip)
         self.n_features_in_ = len(table.columns)
         self.feature_names_in_ = np.array(table.columns, dtype=object)
         return table
 
-    def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that a missing value in a new row is not an error."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+    def _new_rows(self, X: Any) -> Any:
+        """Pass named rows on; check plain ones with scikit-learn's own messages. No rows at all is no error."""
+        if _is_named(X):
+            return X
+        return validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0)
+
+
+def _is_named(X: Any) -> bool:
+    names = X if type(X) is dict else getattr(X, "column_names", getattr(X, "columns", None))
+    return isinstance(X, ScoreTable) or (names is not None and all(isinstance(name, str) for name in names))

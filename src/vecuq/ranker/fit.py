@@ -140,7 +140,7 @@ def reference_targets(reference: Reference, settings: Settings, sources: Sources
     """Return the reference's points, as many as the settings ask for."""
     n_columns = sources.rows.shape[1]
     if settings.n_targets == "auto" and settings.grid == "midpoint":
-        wanted = auto_targets(n_columns)
+        wanted = auto_targets(n_columns, settings.epsilon)
     elif isinstance(settings.n_targets, str):
         corners = sources.corners
         wanted = len(sources.rows) + (0 if corners is None else int(np.count_nonzero(corners.weights)))
@@ -192,20 +192,23 @@ def _judge(solved: Potentials, settings: Settings, sources: Sources) -> None:
     if sources.corner_mass > 0.2:
         warnings.warn(
             f"The outer anchors carry {sources.corner_mass:.0%} of the mass, because there are "
-            f"{len(sources.rows):,} rows for them to share it with. Give more rows, or set anchor_mass=0.2 or anchors=0.",
+            f"{len(sources.rows):,} rows to share it with. Give more rows, or set anchor_mass=0.2 or anchors=0.",
             CalibrationWarning,
             stacklevel=4,
         )
 
 
 def monotone_violations(ranker: Ranker, scaled: Array, n_bumps: int = 2_000) -> float | None:
-    """Return the share of random bumps of one column, inside and beyond the box, that lower the score."""
+    """Return the share of random bumps of one column that lower the score, from rows and from anywhere around."""
     if ranker.scaler.signed:
         return None
     rng = np.random.default_rng(0)
-    start = scaled[rng.integers(len(scaled), size=n_bumps)] * rng.uniform(0.5, 1.5, size=(n_bumps, 1))
+    seen = scaled[rng.integers(len(scaled), size=n_bumps // 2)]
+    anywhere = ranker.low + rng.uniform(0.0, 1.5, size=seen.shape) * (ranker.high - ranker.low)
+    start = np.concatenate([seen, anywhere])
+    column = rng.integers(start.shape[1], size=len(start))
+    step = rng.exponential(0.2, size=len(start)) * (ranker.high - ranker.low)[column]
     bumped = start.copy()
-    column = rng.integers(start.shape[1], size=n_bumps)
-    bumped[np.arange(n_bumps), column] += rng.exponential(0.2, size=n_bumps) * ranker.high[column]
+    bumped[np.arange(len(start)), column] += step
     before, after = (ranker.score_scaled(rows, ranker.rank_map(rows)) for rows in (start, bumped))
     return float(np.mean(after < before - 1e-9))

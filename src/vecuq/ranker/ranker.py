@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from vecuq._check import Array, finite_rows
-from vecuq.errors import CalibrationError, ColumnError, MissingValueWarning, TableError
+from vecuq._check import Array, finite_rows, in_range
+from vecuq.errors import CalibrationError, ColumnError, MissingValueWarning, SettingError, TableError
 from vecuq.ranker.settings import Settings
 from vecuq.scaling import Scaler
 from vecuq.table import ScoreTable
@@ -89,14 +89,22 @@ class Ranker:
     def threshold(self, alpha: float | None = None) -> float:
         """Return the score above which a row is flagged at false-alarm rate ``alpha``.
 
-        With fewer than ``1 / alpha - 1`` held-back rows no threshold keeps the rate; the largest held-back score
-        is returned then, and the rate is ``1 / (n + 1)``. With nothing held back, the rows of the map stand in,
-        and the rate is not guaranteed.
+        An ``alpha`` that the held-back rows cannot deliver is refused. Without one, the rate of the settings is
+        taken, or the smallest that can be delivered; with nothing held back the rows of the map stand in, and no
+        rate is guaranteed.
         """
-        rate = self.settings.alpha if alpha is None else alpha
         n = len(self.calibration)
-        above = max(int(np.floor(rate * (n + 1) * (1 + 1e-12))) - 1, 0)
-        return float(self.calibration[n - 1 - min(above, n - 1)])
+        if alpha is not None:
+            self._need_held_back()
+            in_range("alpha", alpha, 0.0, 1.0, ends="()")
+            if alpha * (n + 1) < 1 - 1e-9:
+                raise SettingError(
+                    f"alpha={alpha:g} needs at least {int(np.ceil(1 / alpha - 1 - 1e-9)):,} held-back rows; "
+                    f"this ranker has {n:,}, which allow alpha={1 / (n + 1):.4g} or more."
+                )
+        rate = self.settings.alpha if alpha is None else alpha
+        above = int(np.floor(rate * (n + 1) + 1e-9)) - 1
+        return float(self.calibration[n - 1 - min(max(above, 0), n - 1)])
 
     def rank(self, data: Any) -> Ranking:
         """Return score, rank image and p-value of every row."""
@@ -119,19 +127,24 @@ class Ranker:
         """Return the score columns of ``data``, (rows, columns), in this ranker's order and direction."""
         if isinstance(data, ScoreTable):
             return self._values_of_table(data)
-        if self.named and (hasattr(data, "columns") or hasattr(data, "column_names") or isinstance(data, dict)):
+        if self.named and (hasattr(data, "columns") or hasattr(data, "column_names") or type(data) is dict):
             return ScoreTable.of(data, columns=self.columns, flip=self.flipped).values
-        table = ScoreTable.of(data)
+        values = self._by_position(ScoreTable.of(data))
+        return ScoreTable(self.columns, values).flip(self.flipped).values
+
+    def _by_position(self, table: ScoreTable) -> Array:
         if len(table.columns) != len(self.columns):
             raise TableError(
                 f"This ranker was fitted on {len(self.columns)} columns, {list(self.columns)}; "
                 f"got {len(table.columns)}."
             )
-        return ScoreTable(self.columns, table.values).flip(self.flipped).values
+        return table.values
 
     def _values_of_table(self, table: ScoreTable) -> Array:
-        chosen = table.select(self.columns) if self.named else table
-        if self.named and chosen.flipped != self.flipped:
+        if not self.named:
+            return self._by_position(table)
+        chosen = table.select(self.columns)
+        if chosen.flipped != self.flipped:
             wrong = sorted(chosen.flipped ^ self.flipped)
             raise ColumnError(
                 f"The direction of {wrong} differs between calibration (flipped: {sorted(self.flipped)}) and these "
@@ -147,7 +160,7 @@ class Ranker:
 
     def score_scaled(self, scaled: Array, images: Array) -> Array:
         """Return |R(z)| + overshoot * |distance beyond the calibration box|."""
-        length = np.sqrt((images**2).sum(axis=1))
+        length = np.sqrt(_sum_of_squares(images))
         if self.settings.overshoot == 0:
             return np.asarray(length)
         beyond = np.maximum(scaled - self.high, 0.0)
@@ -178,7 +191,15 @@ class Ranker:
         )
 
 
+def _sum_of_squares(rows: Array) -> Array:
+    """Add column by column: NumPy's own row sums round differently for one row than for many."""
+    total = np.zeros(len(rows))
+    for k in range(rows.shape[1]):
+        total += rows[:, k] ** 2
+    return total
+
+
 def _norm(rows: Array) -> Array:
-    """Euclidean length of each row, without overflow."""
-    largest = np.maximum(rows.max(axis=1, keepdims=True), np.finfo(float).tiny)
-    return np.asarray(largest[:, 0] * np.sqrt(((rows / largest) ** 2).sum(axis=1)))
+    """Euclidean length of each row, without overflow; the scale is a power of two, so that no digit is lost."""
+    exponent = np.frexp(rows.max(axis=1, keepdims=True))[1]
+    return np.asarray(np.ldexp(np.sqrt(_sum_of_squares(np.ldexp(rows, -exponent))), exponent[:, 0]))

@@ -323,7 +323,7 @@ class _Writer:
         if objects:
             raise TableError(f"npz cannot hold the columns {objects} without pickle; write parquet instead.")
         with self.path.open("wb") as file:
-            np.savez(file, **arrays)
+            np.savez(file, **arrays)  # type: ignore[arg-type]
 
     def close(self) -> None:
         """Close the file, also after a failure."""

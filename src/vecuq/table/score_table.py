@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,14 +66,15 @@ class ScoreTable:
         data
             What holds the scores.
         columns
-            Names of the score columns. By default every floating-point column of a frame, or all columns of an
-            array (``x0``, ``x1``, ...). Whole numbers in frames are usually ids and labels: name them to use them.
+            Names of the score columns. By default every floating-point column of a frame (if it has none, every
+            column of whole numbers), or all columns of an array (``x0``, ``x1``, ...). Whole numbers beside
+            floating-point columns are taken for ids and labels: name them to use them.
         flip
             Columns in which higher means more *confident*; they are negated.
         """
         if isinstance(data, ScoreTable):
             table = data if columns is None else data.select(columns)
-        elif isinstance(data, Mapping):
+        elif type(data) is dict:
             table = _of_columns({str(name): np.asarray(column) for name, column in data.items()}, columns)
         elif hasattr(data, "columns") or hasattr(data, "column_names"):
             table = _of_frame(data, columns)
@@ -141,8 +142,9 @@ def _of_columns(data: dict[str, Any], columns: Sequence[str] | None) -> ScoreTab
     lengths = {name: len(column) for name, column in data.items()}
     if len(set(lengths.values())) > 1:
         raise TableError(f"All columns must have the same number of rows; got {lengths}.")
-    default = [name for name, column in data.items() if column.dtype.kind == "f" and name not in RESERVED]
-    names = _chosen(columns, default, list(data))
+    kinds = {name: column.dtype.kind for name, column in data.items() if name not in RESERVED}
+    floats, whole = ([name for name, kind in kinds.items() if kind in wanted] for wanted in ("f", "iu"))
+    names = _chosen(columns, floats or whole, list(data))
     others = {name: column for name, column in data.items() if name not in names}
     values = np.column_stack([_column_as_float(data[name], name) for name in names])
     return ScoreTable(names, values, others or None)
@@ -161,8 +163,9 @@ def _of_frame(data: Any, columns: Sequence[str] | None) -> ScoreTable:
             f"pyarrow frame in memory, or a ScoreTable."
         ) from None
     by_name = dict(zip(names_in, frame.columns, strict=True))
-    default = [n for n, key in by_name.items() if frame.schema[key].is_float() and n not in RESERVED]
-    names = _chosen(columns, default, names_in)
+    types = {name: frame.schema[key] for name, key in by_name.items() if name not in RESERVED}
+    floats = [name for name, kind in types.items() if kind.is_float()]
+    names = _chosen(columns, floats or [name for name, kind in types.items() if kind.is_integer()], names_in)
     values = np.empty((len(frame), len(names)))
     for k, name in enumerate(names):
         values[:, k] = _series_as_float(frame[by_name[name]], name)
@@ -186,6 +189,6 @@ def _chosen(columns: Sequence[str] | None, default: list[str], present: list[str
         return names
     if not default:
         raise ColumnError(
-            f"None of the columns {present} is floating-point, so none is taken for a score. Name the score columns."
+            f"None of the columns {present} is numeric, so none is taken for a score. Name the score columns."
         )
     return tuple(default)

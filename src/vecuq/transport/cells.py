@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,7 @@ class Cells:
         order = np.argsort(member.ravel(), kind="stable")
         bounds = np.searchsorted(member.ravel()[order], np.arange(len(occupied) + 1))
         step = np.where(np.isinf(self.half), 0.0, 2.0 * self.half)
-        for cell, (start, stop) in zip(occupied, zip(bounds[:-1], bounds[1:], strict=True), strict=True):
+        for cell, (start, stop) in zip(occupied, pairwise(bounds), strict=True):
             yield self.origin + cell * step, order[start:stop]
 
     def tilt(self, centre: Array) -> Array:

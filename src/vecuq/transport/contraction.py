@@ -16,10 +16,10 @@ def safe_log(values: Array) -> Array:
 
 
 def log_sum_exp(values: Array, axis: int) -> Array:
-    """log of the sum of exponentials along one axis; an axis of nothing but -inf gives -inf."""
+    """Logarithm of the sum of exponentials along one axis; an axis of nothing but -inf gives -inf."""
     top = values.max(axis=axis, keepdims=True)
     top = np.where(np.isneginf(top), 0.0, top)
-    return safe_log(np.exp(values - top).sum(axis=axis)) + np.squeeze(top, axis=axis)
+    return np.asarray(safe_log(np.exp(values - top).sum(axis=axis)) + np.squeeze(top, axis=axis))
 
 
 def contract(log_tensor: Array, log_factors: list[Array]) -> Array:

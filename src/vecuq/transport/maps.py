@@ -1,4 +1,4 @@
-r"""From potentials to rank images: the barycentric projection
+r"""From potentials to rank images: the barycentric projection.
 
 .. math:: R(z) = \sum_j t_j w_j(z), \qquad w_j(z) \propto v_j \exp(-|z - t_j|^2 / \epsilon),
 
@@ -65,7 +65,7 @@ class GridMap:
     def _tilt_to(self, centre: Array) -> Array:
         level = self.log_v + self._cells.tilt(centre)
         half = len(self.axes) // 2
-        return np.exp(level - level.max()).reshape(int(np.prod(level.shape[:half])), -1)
+        return np.asarray(np.exp(level - level.max()).reshape(int(np.prod(level.shape[:half])), -1))
 
     @cached_property
     def _moments(self) -> tuple[Array, Array]:

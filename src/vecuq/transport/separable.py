@@ -64,8 +64,6 @@ class SeparableKernel:
 
 
 def _push_corners(corners: Corners, axes: tuple[Array, ...], epsilon: float, log_v: Array) -> Array:
-    log_factors = [
-        -((c[:, None] - axis) ** 2) / epsilon for c, axis in zip(corners.coordinates, axes, strict=True)
-    ]
+    log_factors = [-((c[:, None] - axis) ** 2) / epsilon for c, axis in zip(corners.coordinates, axes, strict=True)]
     log_u = safe_log(corners.weights) - contract(log_v, log_factors)
     return contract(log_u, [factor.T for factor in log_factors])

@@ -81,7 +81,7 @@ class Sources:
         if corners is None:
             return Sources(rows, 1.0 / len(rows))
         count = np.count_nonzero(corners.weights)
-        mass = count / (len(rows) + count)
+        mass = float(count / (len(rows) + count))
         if max_corner_mass is not None:
             mass = min(mass, max_corner_mass)
         weights = np.where(corners.weights > 0, mass / count, 0.0)

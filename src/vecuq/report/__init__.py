@@ -1,0 +1,60 @@
+"""One page that says what a ranker found in new rows, and how far to trust it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vecuq.ranker import Ranker, Ranking
+from vecuq.report.html import render_report
+from vecuq.report.summary import drawn_columns, summarise
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+__all__ = ["build_report", "render_report", "summarise"]
+
+
+def build_report(
+    ranker: Ranker, new: pa.Table, ranking: Ranking, *, title: str, evaluation: list[dict[str, Any]] | None = None
+) -> str:
+    """Return one self-contained HTML page about the ranking of new rows; write it with ``vecuq.table.write_atomic``.
+
+    Parameters
+    ----------
+    ranker
+        The ranker that made the ranking.
+    new
+        The rows that were ranked: score columns, and any ids, texts and labels beside them.
+    ranking
+        What ``ranker.rank(new)`` returned.
+    title
+        Heading of the page.
+    evaluation
+        Rows of an evaluation table, their keys as column headings, if labels were there to evaluate with.
+
+    Examples
+    --------
+    >>> import numpy as np, pyarrow as pa
+    >>> from vecuq import fit_ranker
+    >>> rng = np.random.default_rng(0)
+    >>> ranker = fit_ranker({"entropy": rng.gamma(1.0, size=100), "knn": rng.gamma(2.0, size=100)})
+    >>> new = pa.table({"entropy": [0.5, 7.0], "knn": [1.0, 9.0]})
+    >>> page = build_report(ranker, new, ranker.rank(new), title="Two rows")
+    >>> page.startswith("<!doctype html>")
+    True
+    """
+    summary = summarise(ranker, new, ranking, title=title, evaluation=evaluation)
+    return render_report(summary, _figures(ranker, new, ranking))
+
+
+def _figures(ranker: Ranker, new: pa.Table, ranking: Ranking) -> dict[str, Figure]:
+    """Draw the histogram of scores and the score plane; matplotlib is imported here, on first use."""
+    from vecuq.report.plots import score_plane, uncertainty_histogram
+
+    columns, points, box = drawn_columns(ranker, new, ranking)
+    threshold = ranker.threshold()
+    return {
+        "histogram": uncertainty_histogram(ranker.calibration, ranking.uncertainty, threshold=threshold),
+        "plane": score_plane(points, ranking.uncertainty, labels=columns, threshold=threshold, box=box),
+    }

@@ -1,0 +1,96 @@
+"""The page: a summary and its figures in one self-contained HTML file."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from matplotlib.figure import Figure
+
+__all__ = ["render_report"]
+
+MOST_LETTERS = 60
+DASH = "\N{EN DASH}"
+
+
+def render_report(summary: Mapping[str, Any], figures: Mapping[str, Figure]) -> str:
+    """Return the page of a summary, with the figures ``histogram`` and ``plane`` inside it.
+
+    Every text is escaped; the page loads nothing and runs nothing.
+    """
+    images = {name: _data_uri(figure) for name, figure in figures.items()}
+    page = _environment().get_template("report.html.j2")
+    return page.render(**summary, images=images)
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("vecuq.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        as_given=as_given, digits=digits, shown=shown, fixed=fixed, shortened=shortened, count=count
+    )
+    environment.tests["numeric"] = is_numeric
+    return environment
+
+
+def _data_uri(figure: Figure) -> str:
+    from vecuq.report.plots import to_png
+
+    return "data:image/png;base64," + base64.b64encode(to_png(figure)).decode()
+
+
+def is_numeric(value: object) -> bool:
+    """Return whether a cell is a number, and so belongs to the right."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def shown(value: Any) -> str:
+    """Return a cell as text: numbers short, nothing as a dash, text cut when long."""
+    if value is None or value == "":
+        return DASH
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e")
+    return shortened(str(value))
+
+
+def digits(value: float | None, significant: int = 3) -> str:
+    """Return a measured number with so many significant digits, trailing zeros kept so that a column lines up."""
+    if value is None or not math.isfinite(value):
+        return DASH
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:#.{significant}g}".rstrip(".")
+
+
+def as_given(value: Any) -> str:
+    """Return an id, text or label as text; a whole number keeps its digits together."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else shown(value)
+
+
+def fixed(value: Any, decimals: int = 3) -> str:
+    """Return a cell as text, fractions with so many decimals."""
+    return f"{value:.{decimals}f}" if isinstance(value, float) else shown(value)
+
+
+def shortened(text: Any, most: int = MOST_LETTERS) -> str:
+    """Return a text on one line, cut when long."""
+    line = " ".join(str(text)[: 4 * most].split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def count(value: float) -> str:
+    """Return a whole number with its thousands apart; below ten an expected number keeps two digits."""
+    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"

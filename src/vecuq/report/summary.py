@@ -1,0 +1,229 @@
+"""The facts of a report as plain values: nothing is drawn or formatted here."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vecuq._check import Array
+from vecuq._version import __version__
+from vecuq.errors import TableError
+from vecuq.ranker import Ranker, Ranking
+from vecuq.report.words import DIAGNOSTICS, SETTINGS, notes_on
+from vecuq.table import RESERVED
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["MOST_POINTS", "drawn_columns", "summarise"]
+
+MOST_TOP_ROWS = 15
+# The score plane draws at most so many rows; more would hide each other.
+MOST_POINTS = 4_000
+MOST_OTHER_COLUMNS = 4
+# So many rows are enough to tell which columns say least of each other.
+ENOUGH_ROWS = 50_000
+
+
+def summarise(
+    ranker: Ranker, new: pa.Table, ranking: Ranking, *, title: str, evaluation: list[dict[str, Any]] | None = None
+) -> dict[str, Any]:
+    """Return all that a report says of a ranking, as values that JSON can hold; what has no value is None.
+
+    Parameters are those of :func:`vecuq.report.build_report`.
+    """
+    if len(new) != len(ranking.uncertainty):
+        raise TableError(
+            f"The table has {len(new):,} rows and the ranking {len(ranking.uncertainty):,}. "
+            f"Give the table that was ranked."
+        )
+    values = ranker.values_of(new)
+    summary = {
+        "title": title,
+        "library": __version__,
+        **_finding(ranker, ranking),
+        "missing": _missing(ranker, values),
+        "has_held": ranker.diagnostics.n_held > 0,
+        "has_p": ranking.p_values is not None,
+        "drawn": list(drawn_columns(ranker, new, ranking)[0]),
+        "has_box": len(ranker.active) > 1,
+        "n_drawn": min(int(np.isfinite(ranking.uncertainty).sum()), MOST_POINTS),
+        "relations": _relations(ranker, values, ranking.uncertainty),
+        "plain_sum": spearman(_plain_sum(ranker, values), ranking.uncertainty),
+        "signed": ranker.scaler.signed,
+        "top": _top_rows(ranker, new, ranking),
+        "evaluation": _evaluation_table(evaluation),
+        "settings": _explained(ranker.settings.to_dict(), SETTINGS),
+        "diagnostics": _explained(ranker.diagnostics.to_dict(), DIAGNOSTICS),
+    }
+    return {**summary, "notes": notes_on(summary, ranker.diagnostics)}
+
+
+def _finding(ranker: Ranker, ranking: Ranking) -> dict[str, Any]:
+    """Return how many rows lie above the threshold, how many would by chance, and how rare that many are."""
+    scored = ranking.uncertainty[np.isfinite(ranking.uncertainty)]
+    threshold, n_calibration = ranker.threshold(), len(ranker.calibration)
+    n_above = int((scored > threshold).sum())
+    beyond = int((ranker.calibration > threshold).sum())
+    rate = (1 + beyond) / (1 + n_calibration)
+    return {
+        "n_rows": len(ranking.uncertainty),
+        "n_scored": len(scored),
+        "n_above": n_above,
+        "alpha": float(ranker.settings.alpha),
+        "threshold": _finite(threshold),
+        "expected": rate * len(scored),
+        "chance": _chance(n_above, len(scored), beyond, n_calibration) if ranker.diagnostics.n_held else None,
+    }
+
+
+def _chance(n_above: int, n_scored: int, beyond: int, n_calibration: int) -> float:
+    """Return the probability of at least so many rows above if new and held-back rows are exchangeable.
+
+    The share above the (beyond + 1)-th largest of n held-back scores is Beta(beyond + 1, n - beyond), so the number
+    above is beta-binomial.
+    """
+    from scipy.stats import betabinom
+
+    return float(betabinom.sf(n_above - 1, n_scored, beyond + 1, n_calibration - beyond))
+
+
+def _missing(ranker: Ranker, values: Array) -> dict[str, int]:
+    counts = (~np.isfinite(values)).sum(axis=0)
+    return {name: int(count) for name, count in zip(ranker.columns, counts, strict=True) if count}
+
+
+def drawn_columns(ranker: Ranker, new: pa.Table, ranking: Ranking) -> tuple[tuple[str, str], Array, Array | None]:
+    """Return what the score plane shows: its two names, the scaled points (rows, 2), and the calibration box.
+
+    The two columns are those that say least of each other; a single column is drawn against the uncertainty, and
+    has no box.
+    """
+    names = [ranker.columns[k] for k in ranker.active]
+    values = ranker.values_of(new)[:, ranker.active]
+    with np.errstate(invalid="ignore"):
+        scaled = ranker.scaler.transform(values)
+    if len(names) == 1:
+        return (names[0], "uncertainty"), np.column_stack([scaled[:, 0], ranking.uncertainty]), None
+    complete = values[np.isfinite(values).all(axis=1)]
+    pair = list(least_related(complete[:: 1 + len(complete) // ENOUGH_ROWS]))
+    return (names[pair[0]], names[pair[1]]), scaled[:, pair], np.stack([ranker.low[pair], ranker.high[pair]])
+
+
+def least_related(values: Array) -> tuple[int, int]:
+    """Return the two columns whose rank correlation is nearest to zero; the first two if none can be told."""
+    if len(values) < 3:
+        return 0, 1
+    ranks = _ranks(values)
+    spread = ranks.std(axis=0)
+    standard = (ranks - ranks.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    related = np.abs(standard.T @ standard) / len(values)
+    related[:, spread == 0] = related[spread == 0] = 2.0
+    first, second = np.triu_indices(len(related), k=1)
+    best = int(related[first, second].round(12).argmin())
+    return int(first[best]), int(second[best])
+
+
+def spearman(a: Array, b: Array) -> float | None:
+    """Return the rank correlation over the rows that have both; None if one is constant or fewer than 3 have."""
+    both = np.isfinite(a) & np.isfinite(b)
+    if both.sum() < 3:
+        return None
+    ranks = _ranks(np.column_stack([a[both], b[both]]))
+    centred = ranks - ranks.mean(axis=0)
+    size = np.sqrt((centred**2).sum(axis=0)).prod()
+    return float((centred[:, 0] * centred[:, 1]).sum() / size) if size else None
+
+
+def _ranks(values: Array) -> Array:
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(values, axis=0), dtype=float)
+
+
+def _relations(ranker: Ranker, values: Array, uncertainty: Array) -> list[dict[str, Any]]:
+    """Return how each score column goes with the final order."""
+    return [
+        {
+            "name": name,
+            "spearman": spearman(values[:, k], uncertainty),
+            "flipped": name in ranker.flipped,
+            "constant": k not in ranker.active,
+        }
+        for k, name in enumerate(ranker.columns)
+    ]
+
+
+def _plain_sum(ranker: Ranker, values: Array) -> Array:
+    """Return the sum of the columns, each scaled to 0-1 over the calibration rows, whatever the ranker's scaling."""
+    linear = replace(ranker.scaler, knots=ranker.scaler.knots[:0])
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = linear.transform(values[:, ranker.active])
+        return np.asarray(((scaled - ranker.low) / (ranker.high - ranker.low)).sum(axis=1))
+
+
+def _top_rows(ranker: Ranker, new: pa.Table, ranking: Ranking) -> dict[str, Any]:
+    """Return the most uncertain rows, with their ids, scores as they came, and leading column."""
+    scored = np.flatnonzero(np.isfinite(ranking.uncertainty))
+    order = np.lexsort((scored, -ranking.uncertainty[scored]))
+    chosen = scored[order[:MOST_TOP_ROWS]]
+    others = _other_columns(ranker, new)
+    cells = {name: new[name].take(chosen).to_pylist() for name in others}
+    sign = np.array([-1.0 if name in ranker.flipped else 1.0 for name in ranker.columns])
+    as_given = ranker.values_of(new)[chosen] * sign
+    rows = [
+        {
+            "row": int(row),
+            "others": [_plain(cells[name][k]) for name in others],
+            "scores": [float(value) for value in as_given[k]],
+            "uncertainty": float(ranking.uncertainty[row]),
+            "p_value": None if ranking.p_values is None else float(ranking.p_values[row]),
+            "leading": leading_column(ranker, ranking.images[row]),
+        }
+        for k, row in enumerate(chosen)
+    ]
+    return {"others": others, "scores": list(ranker.columns), "rows": rows}
+
+
+def leading_column(ranker: Ranker, image: Array) -> str:
+    """Return the name of the column with the largest component in a row's rank image."""
+    return ranker.columns[int(np.abs(image).argmax())]
+
+
+def _other_columns(ranker: Ranker, new: pa.Table) -> list[str]:
+    """Return the first few columns that look like ids, texts or labels, ids first: neither scores nor our results."""
+    import pyarrow as pa
+
+    ours = {*ranker.columns, *RESERVED, "why", *(f"contribution_{name}" for name in ranker.columns)}
+    kept = [field.name for field in new.schema if field.name not in ours and not pa.types.is_floating(field.type)]
+    return sorted(kept, key=lambda name: not name.lower().endswith("id"))[:MOST_OTHER_COLUMNS]
+
+
+def _evaluation_table(evaluation: list[dict[str, Any]] | None) -> dict[str, Any] | None:
+    """Return headings in the order of their first use, and rows with None where a key is absent."""
+    if not evaluation:
+        return None
+    headings = list(dict.fromkeys(key for row in evaluation for key in row))
+    return {"headings": headings, "rows": [[_plain(row.get(name)) for name in headings] for row in evaluation]}
+
+
+def _explained(values: dict[str, Any], meanings: dict[str, str]) -> list[dict[str, Any]]:
+    return [{"name": name, "value": _plain(value), "meaning": meanings.get(name, "")} for name, value in values.items()]
+
+
+def _plain(value: Any) -> Any:
+    """Return a number, a truth value, None or a text: what JSON holds and the page can show."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return _finite(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
