@@ -199,7 +199,7 @@ def test_a_plan_that_does_not_converge_can_be_kept_with_a_warning():
 
 
 def test_scores_spread_too_widely_for_epsilon_are_refused():
-    with pytest.raises(ConvergenceError, match="spread too widely|did not converge"):
+    with pytest.raises(ConvergenceError, match=r"spread too widely|did not converge"):
         fit_ranker(gamma_rows(300) * 1e4, Settings(scaling="identity", epsilon=0.001, max_iter=20))
 
 

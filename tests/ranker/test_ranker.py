@@ -61,7 +61,7 @@ def test_saving_and_loading_gives_the_same_bits(tmp_path, options):
     assert again.columns == ranker.columns
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, lambda d: pl.DataFrame(d), pa.table, dict])
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table, dict])
 def test_columns_are_found_by_name_whatever_their_order_and_library(named, make):
     columns = {"label": ["x"] * 700, **{name: NEW[:, k] for k, name in reversed(list(enumerate(NAMES)))}}
     npt.assert_array_equal(named.uncertainty(make(columns)), named.uncertainty(NEW))

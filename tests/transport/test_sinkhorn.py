@@ -91,7 +91,7 @@ def test_one_source_spreads_evenly_so_the_potential_is_the_inverse_kernel():
 
 
 def test_two_mirrored_rows_have_a_closed_form():
-    """Rows at 0 and 1, targets at 0 and 1: the plan is the 2 x 2 matrix with entries s/2, (1-s)/2, s = 1/(1+e^(-1/eps))."""
+    """Rows at 0 and 1, targets at 0 and 1: the plan has entries s/2 and (1-s)/2, with s = 1/(1+e^(-1/eps))."""
     epsilon = 0.7
     sources = Sources.of(np.array([[0.0], [1.0]]))
     grid = Grid((np.array([0.0, 1.0]),), np.array([0.5, 0.5]))
