@@ -86,6 +86,13 @@ def test_a_confidence_column_is_flipped_at_fit_and_at_scoring_alike():
         ranker.uncertainty(ScoreTable.of(confident))
 
 
+def test_an_unnamed_ranker_also_minds_the_direction():
+    ranker = fit_ranker(ScoreTable.of(ROWS, flip=["x0"]), named=False)
+    with pytest.raises(ColumnError, match=r"direction of \['x0'\] differs"):
+        ranker.uncertainty(ScoreTable.of(NEW))
+    npt.assert_array_equal(ranker.uncertainty(ScoreTable.of(NEW, flip=["x0"])), ranker.uncertainty(NEW))
+
+
 def test_a_missing_value_makes_that_row_nan_and_changes_no_other(named):
     holed = NEW.copy()
     holed[3, 0], holed[8, 1], holed[8, 2] = np.nan, np.inf, np.nan

@@ -141,9 +141,7 @@ class Ranker:
         return table.values
 
     def _values_of_table(self, table: ScoreTable) -> Array:
-        if not self.named:
-            return self._by_position(table)
-        chosen = table.select(self.columns)
+        chosen = table.select(self.columns) if self.named else self._renamed(table)
         if chosen.flipped != self.flipped:
             wrong = sorted(chosen.flipped ^ self.flipped)
             raise ColumnError(
@@ -151,6 +149,10 @@ class Ranker:
                 f"rows (flipped: {sorted(chosen.flipped)}). Flip the same columns in both."
             )
         return chosen.values
+
+    def _renamed(self, table: ScoreTable) -> ScoreTable:
+        values, ours = self._by_position(table), dict(zip(table.columns, self.columns, strict=True))
+        return ScoreTable(self.columns, values, flipped=frozenset(ours[name] for name in table.flipped))
 
     def _rank_finite(self, values: Array) -> tuple[Array, Array]:
         images = np.zeros(values.shape)
