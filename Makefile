@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+# The full benchmarks bring JAX along, which has no place in the everyday environment.
+BENCH  := .venv-bench
 # Workers for the tests: the machine's cores.
 JOBS   ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench reproduce clean
+.PHONY: help demo test check format bench bench-quick reproduce clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,12 +36,20 @@ format: $(STAMP) ## rewrite the files in the project's format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(STAMP) ## every benchmark, peers beside us
-	$(BIN)/python -m benchmarks
+$(BENCH)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --editable '.[bench]'
+	@touch $@
+
+bench: $(BENCH)/.installed ## every benchmark, peers beside us; writes benchmarks/RESULTS.md
+	$(BENCH)/bin/python -m benchmarks
+
+bench-quick: $(STAMP) ## fit and score beside POT, one line per claim, under four minutes
+	$(BIN)/python -m benchmarks --quick
 
 reproduce: $(STAMP) ## the paper's tables that are built so far; writes reproduced/
 	$(BIN)/vecuq reproduce all --out reproduced
 
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) demo reproduced build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) demo reproduced build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

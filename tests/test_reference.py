@@ -68,16 +68,16 @@ def test_the_authors_grid_keeps_as_many_points_as_asked_for():
 
 def test_anchors_are_the_outer_corners_of_the_box():
     rows = np.array([[0.2, 1.0], [1.0, 0.5]])
-    corners = outer_anchors(rows, 5.0)
+    corners = outer_anchors(rows.min(axis=0), rows.max(axis=0), 5.0)
     assert sorted(map(tuple, corners.points)) == [(0.0, 5.0), (5.0, 0.0), (5.0, 5.0)]
-    signed = outer_anchors(rows * [1, -1], 2.0, signed=True)
+    signed = outer_anchors(np.array([-1.0, -1.0]), np.array([0.2, 0.5]), 2.0, signed=True)
     assert sorted(map(tuple, signed.points)) == [(-2.0, -2.0), (-2.0, 2.0), (2.0, -2.0), (2.0, 2.0)]
-    assert outer_anchors(rows, 0.0) is None
+    assert outer_anchors(rows.min(axis=0), rows.max(axis=0), 0.0) is None
 
 
 def test_anchors_without_a_positive_maximum_are_refused():
     with pytest.raises(SettingError, match="positive maximum"):
-        outer_anchors(np.array([[-1.0], [-2.0]]), 5.0)
+        outer_anchors(np.array([-2.0]), np.array([-1.0]), 5.0)
 
 
 class Triangle:

@@ -5,7 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vecuq.errors import CalibrationError, SettingError
-from vecuq.scaling import SCALINGS, fit_scaler
+from vecuq.scaling import SCALINGS
+from vecuq.scaling import fit_scaler as fit_to_extremes
+
+
+def fit_scaler(rows, kind="featurewise", *, signed=False):
+    return fit_to_extremes(rows.min(axis=0), rows.max(axis=0), kind, signed=signed, rows=rows)
+
 
 ROWS = np.random.default_rng(0).gamma(1.0, size=(300, 3)) * [1e-12, 1.0, 1e12]
 
@@ -63,3 +69,8 @@ def test_a_range_beyond_float64_is_refused():
 def test_an_unknown_scaling_names_the_nearest():
     with pytest.raises(SettingError, match="Did you mean 'quantile'"):
         fit_scaler(ROWS, "quantiles")
+
+
+def test_quantile_scaling_without_rows_is_refused():
+    with pytest.raises(SettingError, match="needs the calibration rows"):
+        fit_to_extremes(np.zeros(2), np.ones(2), "quantile")

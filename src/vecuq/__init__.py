@@ -4,7 +4,18 @@ from typing import TYPE_CHECKING, Any
 
 from vecuq._version import __version__
 from vecuq.errors import VecuqError, VecuqWarning
-from vecuq.ranker import Diagnostics, Ranker, Ranking, Settings, fit_ranker, load
+from vecuq.ranker import (
+    Diagnostics,
+    Ranker,
+    Ranking,
+    Settings,
+    Sketch,
+    fit_ranker,
+    fit_stream,
+    load,
+    load_sketch,
+    sketch,
+)
 from vecuq.reference import Ball, Beta, Exponential
 from vecuq.table import ScoreTable, read_table
 
@@ -20,13 +31,17 @@ __all__ = [
     "Ranking",
     "ScoreTable",
     "Settings",
+    "Sketch",
     "VecUQ",
     "VecuqError",
     "VecuqWarning",
     "__version__",
     "fit_ranker",
+    "fit_stream",
     "load",
+    "load_sketch",
     "read_table",
+    "sketch",
 ]
 
 

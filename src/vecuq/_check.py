@@ -24,12 +24,20 @@ __all__ = [
     "finite_rows",
     "in_range",
     "number",
+    "one_line",
     "one_of",
     "refuse_missing",
+    "shape_of",
     "unique_names",
     "wanted_columns",
     "whole_number",
 ]
+
+
+def one_line(what: object, *, most: int = 200) -> str:
+    """Return any text as one printable line of at most ``most`` characters."""
+    text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(str(what).split()))
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def one_of(name: str, value: object, choices: Sequence[str]) -> str:
@@ -70,28 +78,30 @@ def whole_number(name: str, value: object, low: int) -> int:
 
 
 def unique_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the column names as a tuple; a name that comes twice is an error."""
-    listed = tuple(names)
+    """Return the column names as a tuple; one name may come alone; a name that comes twice is an error."""
+    listed = (names,) if isinstance(names, str) else tuple(map(str, names))
     doubled = [name for name, count in Counter(listed).items() if count > 1]
     if doubled:
-        raise ColumnError(f"Column names must be unique; {doubled} come more than once. Rename or drop the copies.")
+        raise ColumnError(f"Column names must be unique; these come twice: {doubled}. Rename or drop the copies.")
     return listed
 
 
-def wanted_columns(wanted: Iterable[str], present: Sequence[str], *, purpose: str) -> tuple[str, ...]:
+def wanted_columns(
+    wanted: Iterable[str], present: Sequence[str], *, purpose: str, where: str = "The table"
+) -> tuple[str, ...]:
     """Return the wanted names, once each is known to be present."""
     names = unique_names(wanted)
     absent = [name for name in names if name not in present]
     if absent:
         near = get_close_matches(absent[0], present, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ColumnError(f"The table lacks {absent}, {purpose}. It has {list(present)}.{hint}")
+        raise ColumnError(f"{where} lacks {absent}, {purpose}. It has {list(present)}.{hint}")
     return names
 
 
 def bad_cell(column: str, row: int, value: object) -> ColumnError:
     """Return the error for a cell that is not a number."""
-    shown = repr(value) if len(repr(value)) <= 40 else repr(value)[:37] + "..."
+    shown = one_line(repr(value), most=40)
     return ColumnError(
         f"Score column {column!r} is not numeric: row {row} (counting from 0) holds {shown}. "
         f"Mend that cell, leave it empty for missing, or name the score columns without {column!r}."
@@ -103,17 +113,17 @@ def finite_rows(values: Array) -> NDArray[np.bool_]:
     return np.asarray(np.isfinite(values).all(axis=1))
 
 
-def refuse_missing(values: Array, columns: Sequence[str]) -> None:
+def refuse_missing(values: Array, columns: Sequence[str], *, first_row: int = 0) -> None:
     """Calibration rows must be complete: name each column with missing or infinite values, and how many."""
     bad = ~np.isfinite(values)
     if not bad.any():
         return
     counts = bad.sum(axis=0)
     told = ", ".join(f"{name!r} in {count:,}" for name, count in zip(columns, counts, strict=True) if count)
-    rows = int(bad.any(axis=1).sum())
+    rows, first = int(bad.any(axis=1).sum()), first_row + int(bad.any(axis=1).argmax())
     raise CalibrationError(
         f"Calibration rows must have no NaN or infinity; found: {told} of {len(values):,} rows. Drop these {rows:,} "
-        f"rows, or leave the column out. (First one: row {int(bad.any(axis=1).argmax())}, counting from 0.)"
+        f"rows, or leave the column out. (First one: row {first:,}, counting from 0.)"
     )
 
 
@@ -124,6 +134,8 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
         raise TableError(f"{found} is a folder; a file was expected.")
     if not found.exists():
         raise TableError(f"There is no file {found}.")
+    if not found.is_file():
+        raise TableError(f"{found} is not a regular file; a pipe, say, cannot be read twice.")
     if not os.access(found, os.R_OK):
         raise TableError(f"{found} cannot be read: permission denied.")
     return found

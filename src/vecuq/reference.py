@@ -202,22 +202,23 @@ def authors_targets(reference: Reference, n_columns: int, n_targets: int) -> Gri
     return Grid((axis,) * n_columns, np.ascontiguousarray(weights.reshape((per_axis,) * n_columns).T))
 
 
-def outer_anchors(scaled: Array, gamma: float, *, signed: bool = False) -> Corners | None:
+def outer_anchors(low: Array, high: Array, gamma: float, *, signed: bool = False) -> Corners | None:
     """Return the paper's outer anchors: the corners of a box ``gamma`` times as large as the calibration rows'.
 
     For positive scores the corners of {0, gamma M_k} but the origin; for signed ones those of {-gamma M_k,
-    gamma M_k}, with M_k the largest (absolute) scaled value of column k. ``gamma = 0`` gives none.
+    gamma M_k}, with M_k the largest (absolute) scaled value of column k, known from the smallest and largest
+    values ``low`` and ``high``. ``gamma = 0`` gives none.
     """
     if gamma == 0:
         return None
-    top = np.abs(scaled).max(axis=0) if signed else scaled.max(axis=0)
+    top = np.maximum(np.abs(low), np.abs(high)) if signed else high
     if not (top > 0).all():
         raise SettingError(
             "Outer anchors need a positive maximum in every column, and scaling='identity' leaves one at or below "
             "zero. Use scaling='featurewise', or anchors=0."
         )
-    low = -gamma * top if signed else np.zeros_like(top)
+    bottom = -gamma * top if signed else np.zeros_like(top)
     weights = np.ones((2,) * len(top))
     if not signed:
         weights.flat[0] = 0.0
-    return Corners(np.column_stack([low, gamma * top]), weights)
+    return Corners(np.column_stack([bottom, gamma * top]), weights)

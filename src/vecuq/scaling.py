@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vecuq._check import Array, one_of
-from vecuq.errors import CalibrationError
+from vecuq.errors import CalibrationError, SettingError
 
 __all__ = ["SCALINGS", "Scaler", "fit_scaler"]
 
@@ -43,27 +43,30 @@ class Scaler:
         return 2.0 * scaled - 1.0 if self.signed and self.kind != "identity" else scaled
 
 
-def fit_scaler(values: Array, kind: str = "featurewise", *, signed: bool = False) -> Scaler:
-    """Fit a scaler to calibration rows whose columns all vary.
+def fit_scaler(
+    lower: Array, upper: Array, kind: str = "featurewise", *, signed: bool = False, rows: Array | None = None
+) -> Scaler:
+    """Fit a scaler to the smallest and largest calibration values of columns that all vary.
 
     Parameters
     ----------
-    values
-        Calibration rows, shape (rows, columns), finite.
+    lower, upper
+        Smallest and largest value per column.
     kind
         ``"featurewise"``: min-max per column. ``"global"``: one min-max over all columns. ``"identity"``: none.
-        ``"quantile"``: the column's empirical distribution function.
+        ``"quantile"``: the column's empirical distribution function, which needs the rows.
     signed
         Map to [-1, 1] instead of [0, 1], for references that are symmetric about the origin.
+    rows
+        Calibration rows, for ``"quantile"``.
 
     Examples
     --------
     >>> import numpy as np
-    >>> fit_scaler(np.array([[0.0, 10.0], [4.0, 30.0]])).transform(np.array([[2.0, 50.0]]))
+    >>> fit_scaler(np.array([0.0, 10.0]), np.array([4.0, 30.0])).transform(np.array([[2.0, 50.0]]))
     array([[0.5, 2. ]])
     """
     one_of("scaling", kind, SCALINGS)
-    lower, upper = values.min(axis=0), values.max(axis=0)
     if kind == "identity":
         lower, upper = np.zeros_like(lower), np.ones_like(upper)
     elif kind == "global":
@@ -72,10 +75,15 @@ def fit_scaler(values: Array, kind: str = "featurewise", *, signed: bool = False
         span = upper - lower
     if not np.isfinite(span).all():
         raise CalibrationError("A score column spans more than a float64 can hold; divide it by a constant first.")
-    knots = np.empty((0, values.shape[1]))
-    if kind == "quantile":
-        knots = np.quantile(values, np.linspace(0.0, 1.0, min(_LEVELS, max(2, len(values)))), axis=0)
-    return Scaler(kind, signed, lower, span, knots)
+    return Scaler(kind, signed, lower, span, _knots(rows, kind, len(lower)))
+
+
+def _knots(rows: Array | None, kind: str, n_columns: int) -> Array:
+    if kind != "quantile":
+        return np.empty((0, n_columns))
+    if rows is None:
+        raise SettingError("scaling='quantile' needs the calibration rows themselves; a sketch does not keep them.")
+    return np.asarray(np.quantile(rows, np.linspace(0.0, 1.0, min(_LEVELS, max(2, len(rows)))), axis=0))
 
 
 def _through_knots(values: Array, knots: Array, out: Array) -> None:

@@ -148,8 +148,8 @@ def test_running_out_of_sweeps_is_told():
 
 def test_rows_and_anchors_weigh_the_same_and_a_cap_is_kept():
     sources = sources_of(20, 3)
-    assert sources.corner_mass == pytest.approx(7 / 27)
+    assert sources.corners.mass == pytest.approx(7 / 27)
     assert sources.row_weight == pytest.approx(1 / 27)
     capped = Sources.of(sources.rows, sources.corners, max_corner_mass=0.1)
-    assert capped.corner_mass == pytest.approx(0.1)
+    assert capped.corners.mass == pytest.approx(0.1)
     assert capped.row_weight * 20 == pytest.approx(0.9)

@@ -1,89 +1,39 @@
-"""The saved model: one safetensors file with a JSON header. No pickle, written whole, checked when read."""
+"""The saved model: what of a ranker goes into the file, and how it is put together again."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from typing import Any
 
 import numpy as np
 
-from vecuq._check import Array, existing_file
-from vecuq._version import __version__
+from vecuq._check import Array
 from vecuq.errors import ModelFileError, VecuqError
 from vecuq.ranker.ranker import Diagnostics, Ranker
 from vecuq.ranker.settings import Settings
+from vecuq.ranker.tensors import read_tensors, write_tensors
 from vecuq.scaling import Scaler
-from vecuq.table import write_atomic
 from vecuq.transport import CloudMap, GridMap, RankMap
 
-__all__ = ["FORMAT", "load", "save_ranker"]
-
-FORMAT = 1
-_KEY = "vecuq"
+__all__ = ["load", "save_ranker"]
 
 
 def save_ranker(ranker: Ranker, path: str | os.PathLike[str]) -> None:
     """Write a ranker to ``path``, whole or not at all."""
-    from safetensors.numpy import save
-
-    arrays = {name: np.ascontiguousarray(array) for name, array in _arrays_of(ranker).items()}
-    header = _header_of(ranker)
-    header["checksum"] = _checksum(header, arrays)
-    write_atomic(path, save(arrays, metadata={_KEY: json.dumps(header, sort_keys=True)}))
+    write_tensors(path, "model", _header_of(ranker), _arrays_of(ranker))
 
 
 def load(path: str | os.PathLike[str]) -> Ranker:
     """Read a ranker that :meth:`Ranker.save` wrote; refuse anything else with one clear line."""
-    from safetensors import SafetensorError, safe_open
-
-    file = existing_file(path)
-    try:
-        with safe_open(file, framework="numpy") as opened:
-            text = (opened.metadata() or {}).get(_KEY)
-            arrays = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - not a mapping
-    except (SafetensorError, OSError, ValueError) as error:
-        raise ModelFileError(f"{file} is not a vecuq model, or is cut or damaged: {error}") from None
-    header = _read_header(file, text, arrays)
+    header, arrays = read_tensors(path, "model")
     try:
         return _ranker_of(header, arrays)
-    except (KeyError, TypeError, IndexError, VecuqError, ValueError) as error:
-        raise ModelFileError(f"{file} is damaged: its parts do not fit together ({error}).") from None
-
-
-def _read_header(file: Any, text: str | None, arrays: dict[str, Array]) -> dict[str, Any]:
-    if text is None:
-        raise ModelFileError(f"{file} is a safetensors file, but not a vecuq model.")
-    try:
-        header: dict[str, Any] = json.loads(text)
-        version = int(header["format"])
-        stated = header.pop("checksum")
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise ModelFileError(f"{file} is damaged: its header cannot be read.") from None
-    if version > FORMAT:
-        raise ModelFileError(
-            f"{file} has format {version}, written by vecuq {header.get('library')}; this is vecuq {__version__}, "
-            f"which reads up to format {FORMAT}. Upgrade vecuq."
-        )
-    if stated != _checksum(header, arrays):
-        raise ModelFileError(f"{file} was altered or damaged: its checksum does not match. Save the model again.")
-    return header
-
-
-def _checksum(header: dict[str, Any], arrays: dict[str, Array]) -> str:
-    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    for name in sorted(arrays):
-        array = arrays[name]
-        digest.update(f"{name}{array.dtype.str}{array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+    except (KeyError, TypeError, IndexError, ValueError) as error:
+        raise ModelFileError(f"{path} is damaged: its parts do not fit together ({error}).") from None
 
 
 def _header_of(ranker: Ranker) -> dict[str, Any]:
     return {
-        "format": FORMAT,
-        "library": __version__,
         "columns": list(ranker.columns),
         "named": ranker.named,
         "flipped": sorted(ranker.flipped),
@@ -152,7 +102,7 @@ def _map_of(kind: str, arrays: dict[str, Array], epsilon: float, n_columns: int)
     axes = tuple(arrays[f"axis.{k}"] for k in range(n_columns))
     if log_v.shape != tuple(len(axis) for axis in axes) or not all((np.diff(axis) > 0).all() for axis in axes):
         raise ModelFileError("the reference grid does not fit the potentials")
-    return GridMap(axes, log_v, epsilon)
+    return GridMap(axes, log_v, epsilon, (arrays["low"], arrays["high"]))
 
 
 def _settings_of(saved: dict[str, Any]) -> Settings:

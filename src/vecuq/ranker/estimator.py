@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vecuq._check import Array, finite_rows
 from vecuq.errors import TableError
-from vecuq.ranker.fit import fit_ranker
-from vecuq.ranker.ranker import Ranking
+from vecuq.ranker.fit import MapRows, fit_map, fit_ranker
+from vecuq.ranker.ranker import Ranker, Ranking
 from vecuq.ranker.settings import PAPER, Settings
+from vecuq.ranker.stream import gather
 from vecuq.table import ScoreTable
 
 __all__ = ["VecUQ"]
@@ -35,6 +36,11 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         Names of the score columns when fitting on a frame; by default its floating-point columns.
     flip
         Names of columns in which higher means more confident.
+    ranges
+        For :meth:`partial_fit`: smallest and largest value per column over all rows to come, as a dict by name or an
+        array (columns, 2).
+    n_jobs
+        Threads for scoring many rows; None for one per core. The scores do not depend on it.
 
     Attributes
     ----------
@@ -74,6 +80,8 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         alpha: float = 0.05,
         columns: Any = None,
         flip: Any = (),
+        ranges: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.reference = reference
         self.epsilon = epsilon
@@ -92,6 +100,8 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         self.alpha = alpha
         self.columns = columns
         self.flip = flip
+        self.ranges = ranges
+        self.n_jobs = n_jobs
 
     @classmethod
     def paper(cls, **changes: Any) -> VecUQ:
@@ -101,12 +111,40 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
     def fit(self, X: Any, y: Any = None) -> VecUQ:
         """Learn the order from calibration rows, shape (rows, columns); ``y`` is ignored."""
         table = self._calibration_table(X)
+        self.__dict__.pop("gathered_", None)
+        return self._fitted(fit_ranker(table, self._settings(), named=hasattr(self, "feature_names_in_")))
+
+    def partial_fit(self, X: Any, y: Any = None) -> VecUQ:
+        """Add calibration rows to those seen before, without keeping them; ``y`` is ignored.
+
+        Rows are summarised in a :class:`vecuq.Sketch`, whose ranges must hold all rows to come: give ``ranges``, or
+        the first call's rows set them. A later row outside is an error that says so.
+        """
+        before = getattr(self, "gathered_", None)
+        if before is None:
+            table = self._calibration_table(X)
+        else:
+            values = self.ranker_.values_of(self._new_rows(X))
+            table = ScoreTable(self.ranker_.columns, values, flipped=self.ranker_.flipped)
+        settings = self._settings()
+        self.gathered_ = gather(before, table, settings, ranges=self._ranges())
+        known, named = MapRows.of_sketch(self.gathered_.sketch), hasattr(self, "feature_names_in_")
+        return self._fitted(fit_map(known, self.gathered_.held, settings, named=named))
+
+    def _ranges(self) -> Any:
+        if self.ranges is None or isinstance(self.ranges, dict):
+            return self.ranges
+        return {f"x{k}": tuple(pair) for k, pair in enumerate(self.ranges)}
+
+    def _settings(self) -> Settings:
         params = self.get_params(deep=False)
-        settings = Settings(**{name: params[name] for name in Settings.__dataclass_fields__})
-        self.ranker_ = fit_ranker(table, settings, named=hasattr(self, "feature_names_in_"))
-        self.diagnostics_ = self.ranker_.diagnostics
-        self.n_iter_ = self.diagnostics_.sweeps
-        self.offset_ = -self.ranker_.threshold()
+        return Settings(**{name: params[name] for name in Settings.__dataclass_fields__})
+
+    def _fitted(self, ranker: Ranker) -> VecUQ:
+        self.ranker_ = ranker
+        self.diagnostics_ = ranker.diagnostics
+        self.n_iter_ = ranker.diagnostics.sweeps
+        self.offset_ = -ranker.threshold()
         return self
 
     def uncertainty(self, X: Any) -> Array:
@@ -146,7 +184,7 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
                     "These rows contain NaN or inf, and predict and transform need every value. "
                     "Drop such rows, or use uncertainty, which scores them NaN."
                 )
-        return self.ranker_.rank(rows)
+        return self.ranker_.rank(rows, n_jobs=self.n_jobs)
 
     def _calibration_table(self, X: Any) -> ScoreTable:
         if not _is_named(X):

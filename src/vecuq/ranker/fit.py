@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,8 @@ from vecuq._check import Array, refuse_missing
 from vecuq.errors import CalibrationError, CalibrationWarning, ConvergenceError, ConvergenceWarning, SettingError
 from vecuq.ranker.ranker import Diagnostics, Ranker
 from vecuq.ranker.settings import Settings
+from vecuq.ranker.sketch import Sketch
+from vecuq.ranker.solve import Problem, Progress, solve_transport
 from vecuq.reference import (
     MAX_COLUMNS,
     Reference,
@@ -22,17 +23,37 @@ from vecuq.reference import (
     named_reference,
     outer_anchors,
 )
-from vecuq.scaling import fit_scaler
+from vecuq.scaling import Scaler, fit_scaler
 from vecuq.table import ScoreTable
-from vecuq.transport import Cloud, DenseKernel, Grid, Potentials, SeparableKernel, Sources, rank_map, solve
-from vecuq.transport.blocks import one_blas_thread
+from vecuq.transport import Cloud, Corners, Grid, Nodes, Potentials, rank_map, shared_mass
 
-__all__ = ["fit_ranker"]
+__all__ = ["MapRows", "fit_map", "fit_ranker", "held_back_rows"]
 
-Progress = Callable[[int, float], None]
+# More held-back rows than this resolve nothing: p-values down to 1e-5.
+MOST_HELD = 100_000
 
-# More exponentials per sweep than this would take minutes each.
-_MOST_WORK = 20_000_000_000
+
+@dataclass(frozen=True)
+class MapRows:
+    """What is known of the rows that fit the map: their extremes, and the rows or a sketch of them."""
+
+    columns: tuple[str, ...]
+    flipped: frozenset[str]
+    count: int
+    low: Array
+    high: Array
+    rows: Array | None
+    sketch: Sketch | None
+
+    @staticmethod
+    def of_rows(table: ScoreTable, rows: Array) -> MapRows:
+        """Know everything."""
+        return MapRows(table.columns, table.flipped, len(rows), rows.min(axis=0), rows.max(axis=0), rows, None)
+
+    @staticmethod
+    def of_sketch(made: Sketch) -> MapRows:
+        """Know the extremes and the moments."""
+        return MapRows(made.columns, made.flipped, made.count, made.seen_low, made.seen_high, None, made)
 
 
 def fit_ranker(
@@ -43,7 +64,8 @@ def fit_ranker(
     Parameters
     ----------
     calibration
-        A :class:`~vecuq.ScoreTable`, or anything it can be made of; at least two different rows, none missing.
+        A :class:`~vecuq.ScoreTable`, anything it can be made of, or a :class:`~vecuq.Sketch` (which keeps no rows, so
+        nothing is held back and there are no p-values); at least two different rows, none missing.
     settings
         The choices of the method.
     named
@@ -60,72 +82,98 @@ def fit_ranker(
     True
     """
     chosen = settings or Settings()
+    if isinstance(calibration, Sketch):
+        nothing = np.empty((0, len(calibration.columns)))
+        return fit_map(MapRows.of_sketch(calibration), nothing, chosen, named=named, progress=progress)
     table = ScoreTable.of(calibration)
     refuse_missing(table.values, table.columns)
-    reference = named_reference(chosen.reference)
-    mapped, held = split_rows(len(table), chosen)
-    active = varying_columns(table, mapped)
-    scaler = fit_scaler(table.values[mapped][:, active], chosen.scaling, signed=reference.signed)
-    scaled = scaler.transform(table.values[mapped][:, active])
-    corners = outer_anchors(scaled, chosen.anchors, signed=reference.signed)
-    sources = Sources.of(scaled, corners, max_corner_mass=chosen.anchor_mass)
-    targets = reference_targets(reference, chosen, sources)
-    solver, solved = solve_transport(sources, targets, chosen, progress)
+    held = held_back_rows(len(table), chosen)
+    mapped = np.ones(len(table), dtype=bool)
+    mapped[held] = False
+    known = MapRows.of_rows(table, np.asarray(table.values[mapped], dtype=float))
+    return fit_map(known, np.asarray(table.values[held], dtype=float), chosen, named=named, progress=progress)
+
+
+def fit_map(
+    known: MapRows, held: Array, settings: Settings, *, named: bool = True, progress: Progress | None = None
+) -> Ranker:
+    """Fit the map to what is known of its rows, and read p-values and thresholds from the rows held back."""
+    reference = named_reference(settings.reference)
+    active = varying_columns(known, len(held))
+    rows = None if known.rows is None else known.rows[:, active]
+    scaler = fit_scaler(known.low[active], known.high[active], settings.scaling, signed=reference.signed, rows=rows)
+    low, high = scaler.transform(np.stack([known.low[active], known.high[active]]))
+    corners = outer_anchors(low, high, settings.anchors, signed=reference.signed)
+    row_weight, corners = shared_mass(known.count, corners, settings.anchor_mass)
+    targets = reference_targets(reference, settings, known.count, corners, len(active))
+    scaled = None if rows is None else scaler.transform(rows)
+    nodes = None if known.sketch is None else _scaled_nodes(known.sketch, active, scaler, row_weight)
+    problem = Problem(scaled, nodes, known.count, low, high, row_weight, corners, targets)
+    solver, solved = solve_transport(problem, settings, progress)
+    _judge(solved, settings, known.count, corners)
     diagnostics = Diagnostics(
         solver=solver,
         converged=solved.converged,
         marginal_error=solved.marginal_error,
         sweeps=solved.sweeps,
-        n_map=len(mapped),
+        n_map=known.count,
         n_held=len(held),
         n_targets=targets.size,
         n_anchors=0 if corners is None else int(np.count_nonzero(corners.weights)),
-        anchor_mass=sources.corner_mass,
-        constant_columns=tuple(name for k, name in enumerate(table.columns) if k not in active),
+        anchor_mass=0.0 if corners is None else corners.mass,
+        constant_columns=tuple(name for k, name in enumerate(known.columns) if k not in active),
         monotone_violations=None,
     )
     ranker = Ranker(
-        columns=table.columns,
+        columns=known.columns,
         named=named,
-        flipped=table.flipped,
+        flipped=known.flipped,
         active=tuple(active),
         scaler=scaler,
-        rank_map=rank_map(targets, solved.log_v, chosen.epsilon),
-        low=scaled.min(axis=0),
-        high=scaled.max(axis=0),
+        rank_map=rank_map(targets, solved.log_v, settings.epsilon, box=(low, high)),
+        low=low,
+        high=high,
         calibration=np.empty(0),
-        settings=chosen,
+        settings=settings,
         diagnostics=diagnostics,
     )
-    return _calibrated(ranker, table.values[held if len(held) else mapped], scaled)
+    told = replace(diagnostics, monotone_violations=monotone_violations(ranker, scaled))
+    return replace(ranker, diagnostics=told, calibration=_calibration_scores(ranker, held, known))
 
 
-def _calibrated(ranker: Ranker, rows: Array, scaled: Array) -> Ranker:
-    """Add the scores that p-values and thresholds are read from, and the measured share of order violations."""
-    told = replace(ranker.diagnostics, monotone_violations=monotone_violations(ranker, scaled))
-    scores = np.sort(ranker._rank_finite(rows)[1])
-    return replace(ranker, calibration=scores, diagnostics=told)
+def _scaled_nodes(made: Sketch, active: list[int], scaler: Scaler, row_weight: float) -> Nodes:
+    # T_0 is 1, so the moments of some columns alone are those with degree 0 in the others.
+    moments = made.moments[tuple(slice(None) if k in active else 0 for k in range(len(made.columns)))]
+    low, high = scaler.transform(np.stack([made.box_low[active], made.box_high[active]]))
+    return Nodes.of(moments, low, high, row_weight)
 
 
-def split_rows(n_rows: int, settings: Settings) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return which rows fit the map and which are held back: a seeded permutation, at least two for the map."""
+def _calibration_scores(ranker: Ranker, held: Array, known: MapRows) -> Array:
+    """Return the sorted scores of the held-back rows; failing those, of the map's own rows, if they are at hand."""
+    rows = held if len(held) else known.rows
+    if rows is None:  # A sketch keeps no rows; the far corner of their box flags nothing that it has seen.
+        rows = known.high[None]
+    return np.sort(ranker.rank_finite(rows)[1])
+
+
+def held_back_rows(n_rows: int, settings: Settings) -> NDArray[np.intp]:
+    """Return which rows are held back, increasing: a seeded draw that leaves at least two for the map."""
     if n_rows < 2:
         raise CalibrationError(
             f"At least two calibration rows are needed; got n_samples = {n_rows}. Hundreds make good p-values."
         )
-    n_held = min(int(settings.holdback * n_rows), n_rows - 2)
-    order = np.random.default_rng(settings.random_state or 0).permutation(n_rows)
-    return np.sort(order[n_held:]), np.sort(order[:n_held])
+    n_held = min(int(settings.holdback * n_rows), n_rows - 2, MOST_HELD)
+    rng = np.random.default_rng(settings.random_state or 0)
+    return np.sort(rng.choice(n_rows, n_held, replace=False, shuffle=False)).astype(np.intp)
 
 
-def varying_columns(table: ScoreTable, mapped: NDArray[np.intp]) -> list[int]:
+def varying_columns(known: MapRows, n_held: int) -> list[int]:
     """Return the columns that vary over the map's rows; a constant one says nothing and is left out."""
-    rows = table.values[mapped]
-    active = [int(k) for k in np.flatnonzero(rows.min(axis=0) < rows.max(axis=0))]
+    active = [int(k) for k in np.flatnonzero(known.low < known.high)]
     if not active:
-        held = f" ({len(table) - len(mapped):,} more are held back)" if len(mapped) < len(table) else ""
+        held = f" ({n_held:,} more are held back)" if n_held else ""
         raise CalibrationError(
-            f"All {len(mapped):,} calibration rows of the map{held} are identical, so there is no order to learn. "
+            f"All {known.count:,} calibration rows of the map{held} are identical, so there is no order to learn. "
             f"Give rows that differ."
         )
     if len(active) > MAX_COLUMNS:
@@ -136,14 +184,14 @@ def varying_columns(table: ScoreTable, mapped: NDArray[np.intp]) -> list[int]:
     return active
 
 
-def reference_targets(reference: Reference, settings: Settings, sources: Sources) -> Grid | Cloud:
+def reference_targets(
+    reference: Reference, settings: Settings, n_rows: int, corners: Corners | None, n_columns: int
+) -> Grid | Cloud:
     """Return the reference's points, as many as the settings ask for."""
-    n_columns = sources.rows.shape[1]
     if settings.n_targets == "auto" and settings.grid == "midpoint":
         wanted = auto_targets(n_columns, settings.epsilon)
     elif isinstance(settings.n_targets, str):
-        corners = sources.corners
-        wanted = len(sources.rows) + (0 if corners is None else int(np.count_nonzero(corners.weights)))
+        wanted = n_rows + (0 if corners is None else int(np.count_nonzero(corners.weights)))
     else:
         wanted = settings.n_targets
     if settings.grid == "authors":
@@ -151,35 +199,7 @@ def reference_targets(reference: Reference, settings: Settings, sources: Sources
     return reference.targets(n_columns, wanted)
 
 
-def solve_transport(
-    sources: Sources, targets: Grid | Cloud, settings: Settings, progress: Progress | None
-) -> tuple[str, Potentials]:
-    """Solve the entropic problem by the solver that fits the targets; judge the result as the settings say."""
-    separable = isinstance(targets, Grid) and settings.solver != "dense"
-    if settings.solver == "separable" and not separable:
-        raise SettingError("solver='separable' needs a Cartesian grid; this reference is a cloud. Use solver='auto'.")
-    kernel = (
-        SeparableKernel(sources, targets, settings.epsilon)
-        if separable and isinstance(targets, Grid)
-        else DenseKernel(sources, Cloud(targets.points, targets.weights[targets.weights > 0]), settings.epsilon)
-    )
-    if kernel.work > _MOST_WORK:
-        raise ConvergenceError(
-            f"The scaled scores are spread too widely for epsilon={settings.epsilon:g}: one sweep would take "
-            f"{kernel.work:.0e} exponentials. Use scaling='featurewise', a larger epsilon, or fewer targets."
-        )
-    weights = targets.weights if separable else targets.weights[targets.weights > 0]
-    with one_blas_thread():
-        solved = solve(kernel.push, weights, tol=settings.tol, max_sweeps=settings.max_iter, progress=progress)
-    if not separable and targets.weights.ndim > 1:
-        full = np.full(targets.weights.shape, -np.inf)
-        full[targets.weights > 0] = solved.log_v
-        solved = solved._replace(log_v=full)
-    _judge(solved, settings, sources)
-    return "separable" if separable else "dense", solved
-
-
-def _judge(solved: Potentials, settings: Settings, sources: Sources) -> None:
+def _judge(solved: Potentials, settings: Settings, n_rows: int, corners: Corners | None) -> None:
     if not solved.converged:
         message = (
             f"The transport plan did not converge: marginal error {solved.marginal_error:.1e} after {solved.sweeps:,} "
@@ -189,26 +209,26 @@ def _judge(solved: Potentials, settings: Settings, sources: Sources) -> None:
         if settings.on_failure == "raise" or not np.isfinite(solved.marginal_error):
             raise ConvergenceError(message)
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
-    if sources.corner_mass > 0.2:
+    if corners is not None and corners.mass > 0.2:
         warnings.warn(
-            f"The outer anchors carry {sources.corner_mass:.0%} of the mass, because there are "
-            f"{len(sources.rows):,} rows to share it with. Give more rows, or set anchor_mass=0.2 or anchors=0.",
+            f"The outer anchors carry {corners.mass:.0%} of the mass, because only {n_rows:,} rows share it with them. "
+            f"Give more rows, or set anchor_mass=0.2 or anchors=0.",
             CalibrationWarning,
             stacklevel=4,
         )
 
 
-def monotone_violations(ranker: Ranker, scaled: Array, n_bumps: int = 2_000) -> float | None:
+def monotone_violations(ranker: Ranker, scaled: Array | None, n_bumps: int = 2_000) -> float | None:
     """Return the share of random bumps of one column that lower the score, from rows and from anywhere around."""
     if ranker.scaler.signed:
         return None
     rng = np.random.default_rng(0)
-    seen = scaled[rng.integers(len(scaled), size=n_bumps // 2)]
-    anywhere = ranker.low + rng.uniform(0.0, 1.5, size=seen.shape) * (ranker.high - ranker.low)
-    start = np.concatenate([seen, anywhere])
+    width = ranker.high - ranker.low
+    start = ranker.low + rng.uniform(-0.25, 1.25, size=(n_bumps, len(width))) * width
+    if scaled is not None:
+        start[::2] = scaled[rng.integers(len(scaled), size=len(start[::2]))]
     column = rng.integers(start.shape[1], size=len(start))
-    step = rng.exponential(0.2, size=len(start)) * (ranker.high - ranker.low)[column]
     bumped = start.copy()
-    bumped[np.arange(len(start)), column] += step
+    bumped[np.arange(len(start)), column] += rng.exponential(0.2, size=len(start)) * width[column]
     before, after = (ranker.score_scaled(rows, ranker.rank_map(rows)) for rows in (start, bumped))
     return float(np.mean(after < before - 1e-9))

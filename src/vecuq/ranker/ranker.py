@@ -106,15 +106,16 @@ class Ranker:
         above = int(np.floor(rate * (n + 1) + 1e-9)) - 1
         return float(self.calibration[n - 1 - min(max(above, 0), n - 1)])
 
-    def rank(self, data: Any) -> Ranking:
-        """Return score, rank image and p-value of every row."""
+    def rank(self, data: Any, *, n_jobs: int | None = None) -> Ranking:
+        """Return score, rank image and p-value of every row; many rows are shared among ``n_jobs`` threads."""
         values = self.values_of(data)
         present = finite_rows(values)
-        images = np.full(values.shape, np.nan)
-        score = np.full(len(values), np.nan)
-        if not present.all():
+        if present.all():
+            images, score = self.rank_finite(values, n_jobs)
+        else:
             self._warn_missing(values, present)
-        images[present], score[present] = self._rank_finite(values[present])
+            images, score = np.full(values.shape, np.nan), np.full(len(values), np.nan)
+            images[present], score[present] = self.rank_finite(values[present], n_jobs)
         return Ranking(score, images, self._p_values(score) if self.diagnostics.n_held else None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -154,10 +155,15 @@ class Ranker:
         values, ours = self._by_position(table), dict(zip(table.columns, self.columns, strict=True))
         return ScoreTable(self.columns, values, flipped=frozenset(ours[name] for name in table.flipped))
 
-    def _rank_finite(self, values: Array) -> tuple[Array, Array]:
+    def rank_finite(self, values: Array, n_jobs: int | None = None) -> tuple[Array, Array]:
+        """Return rank images and scores of rows that are known to be complete."""
+        chosen = values if len(self.active) == len(self.columns) else values[:, self.active]
+        scaled = self.scaler.transform(chosen)
+        found = self.rank_map(scaled, n_jobs)
+        if chosen is values:
+            return found, self.score_scaled(scaled, found)
         images = np.zeros(values.shape)
-        scaled = self.scaler.transform(values[:, self.active])
-        images[:, self.active] = self.rank_map(scaled)
+        images[:, self.active] = found
         return images, self.score_scaled(scaled, images)
 
     def score_scaled(self, scaled: Array, images: Array) -> Array:

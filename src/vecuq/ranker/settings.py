@@ -40,7 +40,8 @@ class Settings:
         Number of reference points (rounded up to a full grid), ``"auto"``, or ``"rows"``: as many as calibration
         rows and anchors.
     solver
-        ``"auto"``, ``"separable"`` (grids) or ``"dense"`` (any points).
+        ``"auto"``, ``"separable"`` (grids, any epsilon), ``"sketch"`` (grids, smooth kernels, one pass over the rows)
+        or ``"dense"`` (any points).
     tol, max_iter
         Largest marginal error of the plan, and how many sweeps it may take.
     on_failure
@@ -78,7 +79,7 @@ class Settings:
         in_range("holdback", self.holdback, 0.0, 1.0)
         one_of("grid", self.grid, GRIDS)
         self._check_targets()
-        one_of("solver", self.solver, ("auto", "separable", "dense"))
+        one_of("solver", self.solver, ("auto", "separable", "sketch", "dense"))
         in_range("tol", self.tol, 0.0, 1.0, ends="()")
         whole_number("max_iter", self.max_iter, 1)
         one_of("on_failure", self.on_failure, ("raise", "warn"))

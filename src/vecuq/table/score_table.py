@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from vecuq._check import Array, bad_cell, shape_of, unique_names, wanted_columns
+from vecuq._check import Array, shape_of, unique_names, wanted_columns
 from vecuq.errors import ColumnError, TableError
+from vecuq.table.text import as_text, census, floats_of, text_as_floats
 
 __all__ = ["RESERVED", "ScoreTable"]
 
@@ -68,15 +70,16 @@ class ScoreTable:
         columns
             Names of the score columns. By default every floating-point column of a frame (if it has none, every
             column of whole numbers), or all columns of an array (``x0``, ``x1``, ...). Whole numbers beside
-            floating-point columns are taken for ids and labels: name them to use them.
+            floating-point columns are taken for ids and labels: name them to use them. A column of text counts by
+            what it holds: all numbers make it a score, most an error that names the stray cell.
         flip
             Columns in which higher means more *confident*; they are negated.
         """
         if isinstance(data, ScoreTable):
             table = data if columns is None else data.select(columns)
         elif type(data) is dict:
-            table = _of_columns({str(name): np.asarray(column) for name, column in data.items()}, columns)
-        elif hasattr(data, "columns") or hasattr(data, "column_names"):
+            table = _of_columns(dict(zip(unique_names(data), map(_column, data.values()), strict=True)), columns)
+        elif _is_frame(data):
             table = _of_frame(data, columns)
         else:
             table = _of_array(data, columns)
@@ -84,9 +87,8 @@ class ScoreTable:
 
     def flip(self, names: Iterable[str]) -> ScoreTable:
         """Negate the named columns, from confidence to uncertainty."""
-        if isinstance(names, str):
-            names = (names,)
-        chosen = wanted_columns(names, self.columns, purpose="which should be flipped")
+        where = "The choice of score columns"
+        chosen = wanted_columns(names, self.columns, purpose="which should be flipped", where=where)
         if not chosen:
             return self
         sign = np.array([-1.0 if name in chosen else 1.0 for name in self.columns])
@@ -94,7 +96,7 @@ class ScoreTable:
 
     def select(self, columns: Sequence[str]) -> ScoreTable:
         """Return the named score columns, in that order."""
-        names = wanted_columns(columns, self.columns, purpose="which are needed as score columns")
+        names = wanted_columns(columns, self.columns, purpose="needed as score columns")
         if names == self.columns:
             return self
         index = [self.columns.index(name) for name in names]
@@ -102,37 +104,37 @@ class ScoreTable:
 
 
 def _of_array(data: Any, columns: Sequence[str] | None) -> ScoreTable:
-    array = np.asarray(data)
+    array = _matrix(data)
+    default = tuple(f"x{k}" for k in range(array.shape[1]))
+    names = unique_names(columns) if columns is not None else default
+    if len(names) != array.shape[1]:
+        raise ColumnError(f"{len(names)} column names were given for an array of {array.shape[1]} columns.")
+    if array.dtype.kind in "fiub":
+        return ScoreTable(names, np.asarray(array, dtype=float))
+    return ScoreTable(names, np.column_stack([_array_as_floats(array[:, k], name) for k, name in enumerate(names)]))
+
+
+def _matrix(data: Any) -> Any:
+    if isinstance(data, str | os.PathLike):
+        raise TableError(f"{str(data)!r} is a name, not a table. Read the file first, with vecuq.read_table.")
+    try:
+        array = np.ma.filled(data.astype(float), np.nan) if np.ma.isMaskedArray(data) else np.asarray(data)
+    except ValueError:
+        raise TableError("Scores must be a table; these rows differ in length.") from None
     if array.ndim != 2 or array.shape[1] == 0:
         raise TableError(
             f"Scores must be a table of rows and columns; got {shape_of(array)}. "
             f"Use reshape(-1, 1) for one column, reshape(1, -1) for one row."
         )
-    default = tuple(f"x{k}" for k in range(array.shape[1]))
-    names = unique_names(columns) if columns is not None else default
-    if len(names) != array.shape[1]:
-        raise ColumnError(f"{len(names)} column names were given for an array of {array.shape[1]} columns.")
-    values = _as_float(array, names)
-    return ScoreTable(names, values)
+    return array
 
 
-def _as_float(array: Any, names: Sequence[str]) -> Array:
-    if array.dtype.kind in "fiub":
-        return np.asarray(array, dtype=float)
-    return np.column_stack([_column_as_float(array[:, k], name) for k, name in enumerate(names)])
-
-
-def _column_as_float(column: Any, name: str) -> Array:
-    """Return one column as float64; None is missing, anything that is no number is an error with its row."""
-    if column.dtype.kind in "fiub":
-        return np.asarray(column, dtype=float)
-    out = np.empty(len(column))
-    for row, cell in enumerate(column.tolist()):
-        try:
-            out[row] = np.nan if cell is None else float(cell)
-        except (TypeError, ValueError, OverflowError):
-            raise bad_cell(name, row, cell) from None
-    return out
+def _column(cells: Any) -> Any:
+    try:
+        return np.asarray(cells)
+    except ValueError:
+        # Lists of several lengths: objects, which are no numbers.
+        return np.fromiter(cells, dtype=object, count=len(cells))
 
 
 def _of_columns(data: dict[str, Any], columns: Sequence[str] | None) -> ScoreTable:
@@ -142,53 +144,107 @@ def _of_columns(data: dict[str, Any], columns: Sequence[str] | None) -> ScoreTab
     lengths = {name: len(column) for name, column in data.items()}
     if len(set(lengths.values())) > 1:
         raise TableError(f"All columns must have the same number of rows; got {lengths}.")
-    kinds = {name: column.dtype.kind for name, column in data.items() if name not in RESERVED}
-    floats, whole = ([name for name, kind in kinds.items() if kind in wanted] for wanted in ("f", "iu"))
-    names = _chosen(columns, floats or whole, list(data))
+    names = _chosen(columns, data)
     others = {name: column for name, column in data.items() if name not in names}
-    values = np.column_stack([_column_as_float(data[name], name) for name in names])
-    return ScoreTable(names, values, others or None)
+    return ScoreTable(names, np.column_stack([_floats(data[name], name) for name in names]), others or None)
+
+
+def _is_frame(data: Any) -> bool:
+    # Asked of the type: a lazy frame warns when it is asked itself.
+    return hasattr(type(data), "columns") or hasattr(type(data), "column_names")
 
 
 def _of_frame(data: Any, columns: Sequence[str] | None) -> ScoreTable:
-    import narwhals as nw
+    frame = _eager(data)
+    unique_names(frame.columns)
+    # A frame of pandas may have names that are no text.
+    keys = {str(key): key for key in frame.columns}
+    series = {name: frame.get_column(key) for name, key in keys.items()}
+    names = _chosen(columns, series)
+    values = np.empty((len(frame), len(names)))
+    for k, name in enumerate(names):
+        values[:, k] = _floats(series[name], name)
+    aside = [key for name, key in keys.items() if name in names]
+    others = frame.drop(aside) if len(aside) < len(keys) else None
+    return ScoreTable(names, values, None if others is None else others.to_native())
 
-    names_in = [str(name) for name in getattr(data, "column_names", None) or list(data.columns)]
-    unique_names(names_in)
+
+def _eager(data: Any) -> Any:
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
     try:
-        frame = nw.from_native(data, eager_only=True)
+        return nw.from_native(data, eager_only=True)
+    except ValueError:
+        # narwhals refuses doubled names too, but does not say what to do.
+        unique_names(getattr(data, "column_names", None) or data.columns)
+        raise
     except TypeError:
         raise TableError(
             f"A {type(data).__name__} is not a table that vecuq reads. Give a NumPy array, a pandas, polars or "
             f"pyarrow frame in memory, or a ScoreTable."
         ) from None
-    by_name = dict(zip(names_in, frame.columns, strict=True))
-    types = {name: frame.schema[key] for name, key in by_name.items() if name not in RESERVED}
-    floats = [name for name, kind in types.items() if kind.is_float()]
-    names = _chosen(columns, floats or [name for name, kind in types.items() if kind.is_integer()], names_in)
-    values = np.empty((len(frame), len(names)))
-    for k, name in enumerate(names):
-        values[:, k] = _series_as_float(frame[by_name[name]], name)
-    rest = [by_name[name] for name in names_in if name not in names]
-    return ScoreTable(names, values, frame.select(rest).to_native() if rest else None)
 
 
-def _series_as_float(series: Any, name: str) -> Array:
+def _floats(column: Any, name: str) -> Array:
+    """Return a NumPy array or a narwhals series as float64; anything that is no number is an error with its row."""
+    if isinstance(column, np.ndarray):
+        return _array_as_floats(column, name)
     import narwhals as nw
 
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=float)
-    return _column_as_float(np.array(series.to_list(), dtype=object), name)
+    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=float)
+    if column.dtype == nw.String:
+        return text_as_floats(as_text(column.to_arrow()), name)
+    return floats_of(column.to_list(), name)
 
 
-def _chosen(columns: Sequence[str] | None, default: list[str], present: list[str]) -> tuple[str, ...]:
-    if columns is not None:
-        names = wanted_columns(columns, present, purpose="which are needed as score columns")
-        if not names:
-            raise ColumnError("At least one score column is needed; none was named.")
-        return names
-    if not default:
-        raise ColumnError(
-            f"None of the columns {present} is numeric, so none is taken for a score. Name the score columns."
-        )
-    return tuple(default)
+def _array_as_floats(column: Any, name: str) -> Array:
+    if column.dtype.kind in "fiub":
+        return np.asarray(column, dtype=float)
+    # As a list, dates become whole numbers: keep them as they are, to be refused.
+    return floats_of(list(column) if column.dtype.kind in "mM" else column.tolist(), name)
+
+
+def _chosen(columns: Sequence[str] | None, present: Mapping[str, Any]) -> tuple[str, ...]:
+    if columns is None:
+        names = _default_scores({name: column for name, column in present.items() if name not in RESERVED})
+        reason = f"None of the columns {list(present)} is numeric, so none can be a score. Name the score columns."
+    else:
+        names = wanted_columns(columns, list(present), purpose="needed as score columns")
+        reason = "At least one score column is needed; none was named."
+    if not names:
+        raise ColumnError(reason)
+    return names
+
+
+def _default_scores(present: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the columns of quantities; if there are none, those of whole numbers. A stray cell is an error."""
+    roles = {name: _role(column) for name, column in present.items()}
+    quantities = tuple(name for name, role in roles.items() if role == "quantity")
+    for name, role in roles.items():
+        if role == "spoilt quantity" or (role == "spoilt count" and not quantities):
+            _floats(present[name], name)
+    return quantities or tuple(name for name, role in roles.items() if role == "count")
+
+
+def _role(column: Any) -> str:
+    """Return what a column is for: a quantity, a count (or an id), one of these spoilt by stray cells, or neither."""
+    if isinstance(column, np.ndarray):
+        known = {"f": "quantity", "i": "count", "u": "count"}.get(column.dtype.kind, "")
+        return _role_of_text(as_text(column.tolist())) if column.dtype.kind in "UO" else known
+    import narwhals as nw
+
+    if column.dtype.is_numeric():
+        return "count" if column.dtype.is_integer() else "quantity"
+    if column.dtype == nw.String:
+        return _role_of_text(as_text(column.to_arrow()))
+    return _role_of_text(as_text(column.to_list())) if column.dtype == nw.Object else ""
+
+
+def _role_of_text(text: Any) -> str:
+    told = census(text)
+    kind = "count" if told.is_whole else "quantity"
+    return kind if told.is_number else f"spoilt {kind}" if told.is_spoilt else ""

@@ -71,18 +71,23 @@ class Cells:
         return total
 
     def factors(self, rows: Array, centre: Array) -> list[Array]:
-        """Return exp(2 (z - c)(t - e) / epsilon) per column, each (rows, points on the axis), in (0, 1]."""
+        """Return exp(2 (z - c)(t - e) / epsilon) per column, each (points on the axis, rows), in (0, 1]."""
         out = []
         for k, axis in enumerate(self.axes):
             slope = (2.0 / self.epsilon) * (rows[:, k] - centre[k])
             edge = np.where(slope > 0, axis[-1], axis[0])
-            out.append(np.exp(slope[:, None] * (axis - edge[:, None])))
+            out.append(np.exp((axis[:, None] - edge) * slope))
         return out
 
 
 def khatri_rao(factors: list[Array], n_rows: int) -> Array:
-    """Row-wise Kronecker product: row i of the result is the outer product of row i of every factor."""
-    product = np.ones((n_rows, 1))
-    for factor in factors:
-        product = (product[:, :, None] * factor[:, None, :]).reshape(n_rows, -1)
+    """Column-wise Kronecker product: column i of the result is the outer product of column i of every factor.
+
+    Rows of data run along the last axis, so that every inner loop is long and contiguous.
+    """
+    if not factors:
+        return np.ones((1, n_rows))
+    product = factors[0]
+    for factor in factors[1:]:
+        product = (product[:, None, :] * factor).reshape(-1, n_rows)
     return product

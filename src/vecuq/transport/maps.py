@@ -7,12 +7,14 @@ evaluated row by row, exactly, at any distance.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from vecuq.transport.blocks import in_blocks, one_blas_thread
+from vecuq.transport.blocks import in_blocks
+from vecuq.transport.boxmap import BoxMap, box_map
 from vecuq.transport.cells import REACH, Cells, khatri_rao
 from vecuq.transport.targets import Array, Cloud, Grid
 
@@ -26,16 +28,37 @@ class GridMap:
     axes: tuple[Array, ...]
     log_v: Array
     epsilon: float
+    box: tuple[Array, Array] | None = None  # where most rows lie; there a shorter sum may do
 
-    def __call__(self, rows: Array) -> Array:
+    def __call__(self, rows: Array, n_jobs: int | None = None) -> Array:
         """Return the rank images, shape (rows, columns)."""
-        near = np.clip(rows, self._saturation[0], self._saturation[1])
+        if self._in_box is None:
+            return self._anywhere(rows, n_jobs)
+        inside = self._in_box.contains(rows)
+        if inside.all():
+            return in_blocks(self._in_box.images, rows, n_jobs)
         out = np.empty(rows.shape)
-        with one_blas_thread():
-            for centre, members in self._cells.groups(near):
-                matrix = self._tilted(centre)
-                out[members] = in_blocks(lambda block, c=centre, v=matrix: self._images(block, c, v), near[members])  # type: ignore[misc]
+        out[inside] = in_blocks(self._in_box.images, rows[inside], n_jobs)
+        out[~inside] = self._anywhere(rows[~inside], n_jobs)
         return out
+
+    def _anywhere(self, rows: Array, n_jobs: int | None) -> Array:
+        near = np.clip(rows, *self._saturation)
+        groups = list(self._cells.groups(near))
+        if len(groups) == 1:
+            return in_blocks(self._images_in(groups[0][0]), near, n_jobs)
+        out = np.empty(rows.shape)
+        for centre, members in groups:
+            out[members] = in_blocks(self._images_in(centre), near[members], n_jobs)
+        return out
+
+    def _images_in(self, centre: Array) -> Callable[[Array], Array]:
+        matrix = self._home if np.array_equal(centre, self._cells.origin) else self._tilt_to(centre)
+        return lambda block: self._images(block, centre, matrix)
+
+    @cached_property
+    def _in_box(self) -> BoxMap | None:
+        return None if self.box is None else box_map(self.axes, self.log_v, self.epsilon, self.box)
 
     @cached_property
     def _saturation(self) -> tuple[Array, Array]:
@@ -59,9 +82,6 @@ class GridMap:
     def _home(self) -> Array:
         return self._tilt_to(self._cells.origin)
 
-    def _tilted(self, centre: Array) -> Array:
-        return self._home if np.array_equal(centre, self._cells.origin) else self._tilt_to(centre)
-
     def _tilt_to(self, centre: Array) -> Array:
         level = self.log_v + self._cells.tilt(centre)
         half = len(self.axes) // 2
@@ -69,7 +89,7 @@ class GridMap:
 
     @cached_property
     def _moments(self) -> tuple[Array, Array]:
-        """Per half of the columns: the coordinates of its grid points, and a column of ones."""
+        """Per half of the columns: the coordinates of its grid points, and a row of ones."""
         half = len(self.axes) // 2
         return _coordinates(self.axes[:half]), _coordinates(self.axes[half:])
 
@@ -79,16 +99,16 @@ class GridMap:
         P, Q = khatri_rao(factors[:half], len(rows)), khatri_rao(factors[half:], len(rows))
         first, second = self._moments
         # Weight of every grid point of one half, summed over the other half.
-        right = ((P @ v) * Q) @ second
-        left = (P * (Q @ v.T)) @ first if half else right[:, -1:]
-        return np.concatenate([left[:, :-1] / left[:, -1:], right[:, :-1] / right[:, -1:]], axis=1)
+        right = second @ ((v.T @ P) * Q)
+        left = first @ (P * (v @ Q)) if half else right[-1:]
+        return np.concatenate([left[:-1] / left[-1], right[:-1] / right[-1]]).T
 
 
 def _coordinates(axes: tuple[Array, ...]) -> Array:
     if not axes:
         return np.ones((1, 1))
-    mesh = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
-    return np.column_stack([mesh, np.ones(len(mesh))])
+    mesh = np.stack(np.meshgrid(*axes, indexing="ij")).reshape(len(axes), -1)
+    return np.concatenate([mesh, np.ones((1, mesh.shape[1]))])
 
 
 @dataclass(frozen=True)
@@ -99,13 +119,12 @@ class CloudMap:
     log_v: Array
     epsilon: float
 
-    def __call__(self, rows: Array) -> Array:
+    def __call__(self, rows: Array, n_jobs: int | None = None) -> Array:
         """Return the rank images, shape (rows, columns)."""
         out = np.empty(rows.shape)
         far = (np.abs(rows) > _FAR).any(axis=1)
-        with one_blas_thread():
-            out[~far] = in_blocks(self._images, rows[~far])
-            out[far] = in_blocks(self._far_images, rows[far])
+        out[~far] = in_blocks(self._images, rows[~far], n_jobs, block=_CLOUD_BLOCK)
+        out[far] = in_blocks(self._far_images, rows[far], n_jobs, block=_CLOUD_BLOCK)
         return out
 
     @cached_property
@@ -130,14 +149,16 @@ class CloudMap:
 
 # Above this, 2 z t / epsilon loses digits that the other columns need.
 _FAR = 1e3
+# A row costs as much as its block, and here every row costs as many exponentials as there are targets.
+_CLOUD_BLOCK = 48
 
 RankMap = GridMap | CloudMap
 
 
-def rank_map(targets: Grid | Cloud, log_v: Array, epsilon: float) -> RankMap:
+def rank_map(targets: Grid | Cloud, log_v: Array, epsilon: float, *, box: tuple[Array, Array] | None = None) -> RankMap:
     """Return the map for these targets: a grid without holes keeps its structure, anything else is a cloud."""
     if isinstance(targets, Grid) and targets.is_full:
-        return GridMap(targets.axes, log_v, epsilon)
+        return GridMap(targets.axes, log_v, epsilon, box)
     live = targets.weights > 0
     points = targets.points if isinstance(targets, Grid) else targets.points[live]
     return CloudMap(points, log_v[live], epsilon)

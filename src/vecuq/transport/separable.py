@@ -1,9 +1,9 @@
 """Rows against a Cartesian grid, exactly, without ever forming the rows x targets matrix.
 
-The Gaussian kernel is a product over columns. With the columns cut into two halves, P the row-wise Kronecker
-product of the first half's factors, Q of the second's, and V the potentials as a matrix of the same halves,
+The Gaussian kernel is a product over columns. With the columns cut into two halves, P the Kronecker products of the
+first half's factors (grid points x rows), Q of the second's, and V the potentials as a matrix of the same halves,
 
-    K v  = rowsum((P V) * Q)          K' u = P' diag(u) Q
+    K v  = sum over the grid of (V' P) * Q          K' u = P diag(u) Q'
 
 so that a sweep is two matrix products per block of rows.
 """
@@ -17,7 +17,7 @@ from vecuq.transport.cells import Cells, khatri_rao
 from vecuq.transport.contraction import contract, safe_log
 from vecuq.transport.targets import Array, Corners, Grid, Sources
 
-__all__ = ["SeparableKernel"]
+__all__ = ["SeparableKernel", "push_corners"]
 
 _ROWS = 1024
 
@@ -47,7 +47,7 @@ class SeparableKernel:
             received = self._push_cell(np.exp(log_v + tilt - top), rows, centre)
             total = np.logaddexp(total, safe_log(received) + tilt - top)
         if self.sources.corners is not None:
-            total = np.logaddexp(total, _push_corners(self.sources.corners, self.grid.axes, self.epsilon, log_v))
+            total = np.logaddexp(total, push_corners(self.sources.corners, self.grid.axes, self.epsilon, log_v))
         return total
 
     def _push_cell(self, v: Array, rows: Array, centre: Array) -> Array:
@@ -58,12 +58,13 @@ class SeparableKernel:
             factors = self.cells.factors(rows[span], centre)
             n_rows = span.stop - span.start
             P, Q = khatri_rao(factors[:half], n_rows), khatri_rao(factors[half:], n_rows)
-            u = self.sources.row_weight / ((P @ matrix) * Q).sum(axis=1)
-            received += P.T @ (u[:, None] * Q)
+            u = self.sources.row_weight / ((matrix.T @ P) * Q).sum(axis=0)
+            received += P @ (u * Q).T
         return received.reshape(v.shape)
 
 
-def _push_corners(corners: Corners, axes: tuple[Array, ...], epsilon: float, log_v: Array) -> Array:
+def push_corners(corners: Corners, axes: tuple[Array, ...], epsilon: float, log_v: Array) -> Array:
+    """Return what the anchors send to the grid: log K'u, contracted axis by axis."""
     log_factors = [-((c[:, None] - axis) ** 2) / epsilon for c, axis in zip(corners.coordinates, axes, strict=True)]
     log_u = safe_log(corners.weights) - contract(log_v, log_factors)
     return contract(log_u, [factor.T for factor in log_factors])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-__all__ = ["Array", "Cloud", "Corners", "Grid", "Sources"]
+__all__ = ["Array", "Cloud", "Corners", "Grid", "Sources", "shared_mass"]
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,26 @@ class Corners:
     weights: Array  # (2,) * columns
 
     @property
+    def mass(self) -> float:
+        """The total weight of the corners."""
+        return math.fsum(self.weights.ravel())
+
+    @property
     def points(self) -> Array:
         """The corners that carry weight, shape (corners, columns)."""
         mesh = np.stack(np.meshgrid(*self.coordinates, indexing="ij"), axis=-1)
         return np.ascontiguousarray(mesh[self.weights > 0])
+
+
+def shared_mass(n_rows: int, corners: Corners | None, most: float | None = None) -> tuple[float, Corners | None]:
+    """Return the mass of one row, and the corners with theirs: all equal, unless the corners' total is capped."""
+    if corners is None:
+        return 1.0 / n_rows, None
+    count = np.count_nonzero(corners.weights)
+    mass = float(count / (n_rows + count))
+    mass = mass if most is None else min(mass, most)
+    weights = np.where(corners.weights > 0, mass / count, 0.0)
+    return (1.0 - mass) / n_rows, Corners(corners.coordinates, weights)
 
 
 @dataclass(frozen=True)
@@ -78,16 +94,4 @@ class Sources:
     @staticmethod
     def of(rows: Array, corners: Corners | None = None, *, max_corner_mass: float | None = None) -> Sources:
         """Give each row and each corner the same mass; cap the corners' total mass if asked to."""
-        if corners is None:
-            return Sources(rows, 1.0 / len(rows))
-        count = np.count_nonzero(corners.weights)
-        mass = float(count / (len(rows) + count))
-        if max_corner_mass is not None:
-            mass = min(mass, max_corner_mass)
-        weights = np.where(corners.weights > 0, mass / count, 0.0)
-        return Sources(rows, (1.0 - mass) / len(rows), Corners(corners.coordinates, weights))
-
-    @property
-    def corner_mass(self) -> float:
-        """The share of the total mass that lies on the corners."""
-        return 0.0 if self.corners is None else math.fsum(self.corners.weights.ravel())
+        return Sources(rows, *shared_mass(len(rows), corners, max_corner_mass))

@@ -1,0 +1,147 @@
+"""Which way the transport problem is solved, and whether the result is good enough to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from vecuq._check import Array
+from vecuq.errors import ConvergenceError, SettingError
+from vecuq.ranker.settings import Settings
+from vecuq.transport import (
+    Cloud,
+    Corners,
+    DenseKernel,
+    Grid,
+    Nodes,
+    Potentials,
+    ProjectedKernel,
+    SeparableKernel,
+    Sources,
+    chebyshev_moments,
+    nodes_needed,
+    rank_map,
+    solve,
+)
+from vecuq.transport.blocks import one_blas_thread
+
+__all__ = ["MOST_NODES", "Problem", "solve_transport"]
+
+Progress = Callable[[int, float], None]
+
+# More exponentials per sweep than this would take minutes each.
+_MOST_WORK = 20_000_000_000
+# More nodes than this make the sketch dearer than the rows.
+MOST_NODES = 250_000
+# The error of the interpolated map that a sketch may show; scores then differ by at most about 1e-8 (docs/adr/0010).
+_SKETCH_ERROR = 2e-9
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One transport problem in scaled scores: rows, or the nodes that stand for them, against targets."""
+
+    rows: Array | None
+    nodes: Nodes | None
+    n_rows: int
+    low: Array
+    high: Array
+    row_weight: float
+    corners: Corners | None
+    targets: Grid | Cloud
+
+
+def solve_transport(problem: Problem, settings: Settings, progress: Progress | None = None) -> tuple[str, Potentials]:
+    """Solve by the way that fits the problem; return its name and the potentials."""
+    with one_blas_thread():
+        if _sketch_fits(problem, settings):
+            solved = _solve_sketch(problem, settings, progress)
+            if solved is not None:
+                return "sketch", solved
+        if problem.rows is None or settings.solver == "sketch":
+            raise ConvergenceError(
+                f"A sketch of these rows is not accurate enough at epsilon={settings.epsilon:g}. Sketch with more "
+                f"nodes, raise epsilon, or fit the rows themselves with solver='separable'."
+            )
+        return _solve_rows(problem, problem.rows, settings, progress)
+
+
+def _sketch_fits(problem: Problem, settings: Settings) -> bool:
+    """Whether a sketch is asked for, is all there is, or is cheaper than sweeping over the rows."""
+    if not isinstance(problem.targets, Grid) or settings.solver not in ("auto", "sketch"):
+        if settings.solver == "sketch":
+            raise SettingError("solver='sketch' needs a Cartesian grid; this reference is a cloud. Use solver='auto'.")
+        return False
+    if settings.solver == "sketch" or problem.rows is None:
+        return True
+    n_nodes = float(_nodes(problem, settings.epsilon)) ** problem.rows.shape[1]
+    # A row costs 2 operations per node once, or 4 per target in each of about a dozen sweeps.
+    return problem.n_rows >= 5_000 and n_nodes <= min(MOST_NODES, 20 * problem.targets.weights.size)
+
+
+def _nodes(problem: Problem, epsilon: float) -> int:
+    grid = problem.targets
+    widths = [axis[-1] - axis[0] for axis in grid.axes] if isinstance(grid, Grid) else [1.0]
+    return nodes_needed(float(np.max((problem.high - problem.low) * widths)) / epsilon)
+
+
+def _solve_sketch(problem: Problem, settings: Settings, progress: Progress | None) -> Potentials | None:
+    """Solve on the nodes, with more of them if the user insists; None when they are not accurate enough."""
+    if problem.nodes is not None:
+        return _solve_on(problem.nodes, problem, settings, progress)
+    for extra in (0, 4, 8) if settings.solver == "sketch" else (0,):
+        nodes = _project(problem, _nodes(problem, settings.epsilon) + extra)
+        solved = None if nodes is None else _solve_on(nodes, problem, settings, progress)
+        if solved is not None:
+            return solved
+    return None
+
+
+def _solve_on(nodes: Nodes, problem: Problem, settings: Settings, progress: Progress | None) -> Potentials | None:
+    grid = problem.targets
+    if not isinstance(grid, Grid) or not grid.is_full:
+        return None
+    kernel = ProjectedKernel(nodes, problem.corners, grid, settings.epsilon)
+    solved = solve(kernel.push, grid.weights, tol=settings.tol, max_sweeps=settings.max_iter, progress=progress)
+    if not solved.converged:
+        return None
+    image = rank_map(grid, solved.log_v, settings.epsilon)
+    return solved if kernel.interpolation_error(solved.log_v, image) <= _SKETCH_ERROR else None
+
+
+def _project(problem: Problem, q: int) -> Nodes | None:
+    rows = problem.rows
+    if rows is None or float(q) ** rows.shape[1] > 8 * MOST_NODES:
+        return None
+    units = (2.0 * rows - (problem.low + problem.high)) / (problem.high - problem.low)
+    return Nodes.of(chebyshev_moments(units, q), problem.low, problem.high, problem.row_weight)
+
+
+def _solve_rows(problem: Problem, rows: Array, settings: Settings, progress: Progress | None) -> tuple[str, Potentials]:
+    targets = problem.targets
+    sources = Sources(rows, problem.row_weight, problem.corners)
+    live = targets.weights > 0
+    if isinstance(targets, Grid) and settings.solver != "dense":
+        kernel = SeparableKernel(sources, targets, settings.epsilon)
+        name = "separable" if len(kernel.groups) == 1 else f"separable, {len(kernel.groups)} cells"
+        return name, _swept(kernel, targets.weights, settings, progress)
+    if settings.solver == "separable":
+        raise SettingError("solver='separable' needs a Cartesian grid; this reference is a cloud. Use solver='auto'.")
+    dense = DenseKernel(sources, Cloud(targets.points, targets.weights[live]), settings.epsilon)
+    solved = _swept(dense, targets.weights[live], settings, progress)
+    log_v = np.full(targets.weights.shape, -np.inf)
+    log_v[live] = solved.log_v
+    return "dense", solved._replace(log_v=log_v)
+
+
+def _swept(
+    kernel: SeparableKernel | DenseKernel, weights: Array, settings: Settings, progress: Progress | None
+) -> Potentials:
+    if kernel.work > _MOST_WORK:
+        raise ConvergenceError(
+            f"The scaled scores are spread too widely for epsilon={settings.epsilon:g}: one sweep would take "
+            f"{kernel.work:.0e} exponentials. Use scaling='featurewise', a larger epsilon, or fewer targets."
+        )
+    return solve(kernel.push, weights, tol=settings.tol, max_sweeps=settings.max_iter, progress=progress)

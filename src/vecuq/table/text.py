@@ -1,0 +1,115 @@
+"""Cells that came as text or as objects: which are numbers, which are missing, which are neither."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from vecuq._check import Array, bad_cell
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["MISSING", "Census", "as_text", "census", "floats_of", "text_as_floats"]
+
+# How people write that a value is missing.
+MISSING = ("", "#N/A", "#NA", "-NaN", "-nan", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
+# A number with zeros in front, such as 007, is a name and no quantity; 00.5 is a quantity.
+_NUMBER = r"^\s*[+-]?((0|[1-9]\d*|\d+\.\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))\s*$"
+_WHOLE = r"^\s*[+-]?(0|[1-9]\d*)\s*$"
+
+
+class Census(NamedTuple):
+    """How many cells of a column of text are there at all, are numbers, and are whole numbers."""
+
+    present: int
+    numbers: int
+    whole: int
+
+    @property
+    def is_number(self) -> bool:
+        """Every cell that is there is a number."""
+        return self.present == self.numbers > 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Every number is a whole one, as in ids and labels."""
+        return self.whole == self.numbers > 0
+
+    @property
+    def is_spoilt(self) -> bool:
+        """Most cells are numbers and some are not: a score column with a stray cell, not a column of texts."""
+        return self.present > self.numbers > self.present // 2
+
+
+def census(text: pa.ChunkedArray) -> Census:
+    """Count what a column of text holds."""
+    import pyarrow.compute as pc
+
+    missing = text.null_count + _count(pc.is_in(text, value_set=_missing_words()))
+    numbers, whole = (_count(pc.match_substring_regex(text, pattern)) for pattern in (_NUMBER, _WHOLE))
+    return Census(len(text) - missing, numbers, whole)
+
+
+def _count(mask: pa.ChunkedArray) -> int:
+    import pyarrow.compute as pc
+
+    return pc.sum(mask).as_py() or 0
+
+
+def _missing_words() -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(MISSING, type=pa.large_string())
+
+
+def as_text(cells: Any) -> pa.ChunkedArray:
+    """Return Arrow text of any width, or a list of objects, as one kind of Arrow text."""
+    import pyarrow as pa
+
+    if isinstance(cells, list):
+        cells = pa.array([None if _is_absent(cell) else str(cell) for cell in cells], type=pa.large_string())
+    whole = cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([cells])
+    return whole.cast(pa.large_string())
+
+
+def text_as_floats(text: pa.ChunkedArray, name: str, first_row: int = 0) -> Array:
+    """Return text as float64, NaN where missing; anything else is an error with its row."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        present = pc.if_else(pc.is_in(text, value_set=_missing_words()), None, pc.utf8_trim_whitespace(text))
+        return np.array(pc.cast(present, pa.float64()), dtype=float)
+    except pa.ArrowInvalid:
+        return floats_of(text.to_pylist(), name, first_row)
+
+
+def floats_of(cells: Sequence[object], name: str, first_row: int = 0) -> Array:
+    """Return cells of any kind as float64, NaN where missing; anything else is an error with its row."""
+    if set(map(type, cells)) <= {float, type(None)}:
+        return np.array(cells, dtype=float)
+    found = []
+    for row, cell in enumerate(cells):
+        try:
+            found.append(_number(cell))
+        except (TypeError, ValueError, OverflowError):
+            raise bad_cell(name, first_row + row, cell) from None
+    return np.array(found, dtype=float)
+
+
+def _number(cell: object) -> float:
+    if _is_absent(cell):
+        return float("nan")
+    if isinstance(cell, np.datetime64 | np.timedelta64 | np.complexfloating):
+        raise TypeError("NumPy would make a number of it all the same")
+    if isinstance(cell, str) and "_" in cell:
+        raise ValueError("Python reads 1_000 as a number; no table does")
+    return float(cell)  # type: ignore[arg-type]
+
+
+def _is_absent(cell: object) -> bool:
+    # The missing value of pandas is known by its type's name, so that pandas need not be there.
+    return cell is None or type(cell).__name__ == "NAType" or (isinstance(cell, str) and cell in MISSING)

@@ -1,0 +1,72 @@
+"""What many tests need: rows, a model on disk, the command line, and a witness that failures leave no trace."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+from vecuq import fit_ranker
+from vecuq.cli import app
+
+SCORES = ("entropy", "knn")
+
+
+def gamma_rows(n_rows, seed, names=SCORES):
+    rng = np.random.default_rng(seed)
+    return {name: rng.gamma(1.0 + k, size=n_rows) for k, name in enumerate(names)}
+
+
+@pytest.fixture(scope="session")
+def make_rows():
+    """Score rows by name: make_rows(n_rows, seed)."""
+    return gamma_rows
+
+
+@pytest.fixture(scope="session")
+def calibration_table():
+    return pa.table(gamma_rows(120, 0))
+
+
+@pytest.fixture(scope="session")
+def ranker(calibration_table):
+    return fit_ranker(calibration_table)
+
+
+@pytest.fixture
+def model(ranker, tmp_path):
+    """The path of a saved model."""
+    path = tmp_path / "model.vecuq"
+    ranker.save(path)
+    return path
+
+
+@pytest.fixture
+def run():
+    """Run the command line; exceptions that it does not catch are raised."""
+
+    def invoke(*words):
+        return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+
+    return invoke
+
+
+def everything_in(folder):
+    return {path: path.is_file() and path.read_bytes() for path in sorted(folder.rglob("*"))}
+
+
+@pytest.fixture
+def refused(run, tmp_path):
+    """Run a command that must fail with exit code 1, one line on stderr, and no trace on disk; return that line."""
+
+    def invoke(*words):
+        before = everything_in(tmp_path)
+        result = run(*words)
+        assert result.exit_code == 1, result.output
+        assert result.stdout == ""
+        assert result.stderr.startswith("error: ")
+        assert result.stderr.count("\n") == 1
+        assert result.stderr.endswith("\n")
+        assert everything_in(tmp_path) == before
+        return result.stderr
+
+    return invoke

@@ -1,0 +1,152 @@
+from itertools import pairwise
+
+import numpy as np
+import numpy.testing as npt
+import pandas as pd
+import pytest
+
+from vecuq import ScoreTable, Settings, VecUQ, fit_ranker, fit_stream, load, load_sketch, sketch
+from vecuq.errors import ColumnError, ConvergenceError, ModelFileError, SettingError, TableError
+
+ROWS = np.random.default_rng(0).gamma(1.0, size=(9000, 3))
+NEW = np.random.default_rng(1).gamma(1.2, size=(500, 3)) * 2
+RANGES = {
+    f"x{k}": (float(low), float(high)) for k, (low, high) in enumerate(zip(ROWS.min(0), ROWS.max(0), strict=True))
+}
+ALL = Settings(holdback=0.0)
+
+
+def exact(settings=ALL):
+    from dataclasses import replace
+
+    return fit_ranker(ROWS, replace(settings, solver="separable"))
+
+
+def test_sketches_of_chunks_fit_to_the_same_ranker_as_all_rows():
+    parts = [sketch(part, ranges=RANGES) for part in (ROWS[:1000], ROWS[1000:7000], ROWS[7000:])]
+    ranker = fit_ranker(parts[0] + parts[1] + parts[2], ALL)
+    assert ranker.diagnostics.solver == "sketch"
+    assert ranker.diagnostics.n_map == 9000
+    npt.assert_allclose(ranker.uncertainty(NEW), exact().uncertainty(NEW), atol=1e-8)
+
+
+@pytest.mark.parametrize("reference", ["beta", "exponential", "beta(2, 2)"])
+@pytest.mark.parametrize("scaling", ["featurewise", "global"])
+@pytest.mark.parametrize("epsilon", [2.0, 0.5, 0.3])
+def test_all_ways_to_solve_agree(reference, scaling, epsilon):
+    base = {
+        "reference": reference,
+        "scaling": scaling,
+        "epsilon": epsilon,
+        "holdback": 0.0,
+        "n_targets": 125,
+        "tol": 1e-11,
+    }
+    rankers = {way: fit_ranker(ROWS[:2000], Settings(solver=way, **base)) for way in ("separable", "sketch", "dense")}
+    scores = {way: ranker.uncertainty(NEW) for way, ranker in rankers.items()}
+    assert [r.diagnostics.solver for r in rankers.values()] == ["separable", "sketch", "dense"]
+    npt.assert_allclose(scores["sketch"], scores["separable"], atol=1e-8)
+    npt.assert_allclose(scores["dense"], scores["separable"], atol=1e-8)
+
+
+def test_auto_takes_the_sketch_for_many_rows_and_the_rows_for_few_or_steep_kernels():
+    assert fit_ranker(ROWS, Settings(n_targets=1000)).diagnostics.solver == "separable"
+    assert fit_ranker(ROWS, Settings(n_targets=1000, holdback=0.1)).diagnostics.solver == "sketch"
+    assert fit_ranker(ROWS[:1000]).diagnostics.solver == "separable"
+    assert fit_ranker(ROWS, Settings(epsilon=0.02, holdback=0.1, tol=1e-6)).diagnostics.solver.startswith("separable")
+
+
+def test_a_sketch_that_is_not_accurate_enough_is_refused():
+    with pytest.raises(ConvergenceError, match=r"not accurate enough at epsilon=0\.1"):
+        fit_ranker(sketch(ROWS, nodes=8), Settings(epsilon=0.1))
+    with pytest.raises(SettingError, match="a sketch does not keep them"):
+        fit_ranker(sketch(ROWS), Settings(scaling="quantile"))
+    with pytest.raises(SettingError, match="needs a Cartesian grid"):
+        fit_ranker(ROWS, Settings(solver="sketch", grid="authors", n_targets=200))
+
+
+def test_wider_ranges_than_the_rows_do_not_change_the_scale():
+    wide = {name: (low - 0.5, 1.2 * high) for name, (low, high) in RANGES.items()}
+    ranker = fit_ranker(sketch(ROWS, ranges=wide, nodes=16), ALL)
+    npt.assert_allclose(ranker.uncertainty(NEW), exact().uncertainty(NEW), atol=1e-8)
+
+
+def test_a_constant_column_is_left_out_of_a_sketch_too():
+    constant = np.column_stack([ROWS, np.full(len(ROWS), 2.0)])
+    ranker = fit_ranker(sketch(constant), ALL)
+    assert ranker.diagnostics.constant_columns == ("x3",)
+    npt.assert_allclose(ranker.uncertainty(np.column_stack([NEW, NEW[:, 0]])), exact().uncertainty(NEW), atol=1e-8)
+
+
+def test_a_row_outside_the_ranges_is_an_error_that_says_so():
+    tight = {**RANGES, "x1": (0.0, 1.0)}
+    with pytest.raises(TableError, match=r"rows lie outside the range of 'x1': it was given as \[0, 1\]"):
+        sketch(ROWS, ranges=tight)
+
+
+@pytest.mark.parametrize(
+    ("ranges", "message"),
+    [({"x0": (0, 1)}, "lacks"), ({**RANGES, "x2": (1.0, 0.0)}, "x2"), ({**RANGES, "x2": (0.0, np.inf)}, "x2")],
+)
+def test_wrong_ranges_are_refused(ranges, message):
+    with pytest.raises((ColumnError, SettingError), match=message):
+        sketch(ROWS, ranges=ranges)
+
+
+def test_sketches_that_differ_do_not_add_up():
+    with pytest.raises(TableError, match="same ranges"):
+        sketch(ROWS[:100]) + sketch(ROWS[100:])
+    with pytest.raises(ColumnError, match="same columns"):
+        sketch(ROWS[:, :2]) + sketch(ROWS)
+
+
+def test_a_sketch_too_large_to_be_worth_it_is_refused():
+    with pytest.raises(SettingError, match="larger than the rows are worth"):
+        sketch(np.random.default_rng(0).random((50, 8)))
+
+
+def test_a_sketch_survives_the_disk(tmp_path):
+    made = sketch(pd.DataFrame(ROWS, columns=["a", "b", "c"]), flip=["b"])
+    made.save(tmp_path / "rows.sketch")
+    again = load_sketch(tmp_path / "rows.sketch")
+    npt.assert_array_equal(again.moments, made.moments)
+    assert (again.columns, again.flipped, again.count) == (made.columns, made.flipped, made.count)
+    with pytest.raises(ModelFileError, match="holds a vecuq sketch, not a model"):
+        load(tmp_path / "rows.sketch")
+
+
+@pytest.mark.parametrize("sizes", [[9000], [1, 4000, 4999], [3000, 0, 6000]])
+def test_streaming_gives_the_same_ranker_and_p_values_as_all_rows_at_once(sizes):
+    bounds = np.cumsum([0, *sizes])
+
+    def chunks():
+        return (ScoreTable.of(ROWS[a:b]) for a, b in pairwise(bounds))
+
+    streamed, whole = fit_stream(chunks), fit_ranker(ROWS)
+    npt.assert_allclose(streamed.uncertainty(NEW), whole.uncertainty(NEW), atol=1e-8)
+    assert streamed.diagnostics.n_held == whole.diagnostics.n_held == 4500
+    npt.assert_allclose(streamed.calibration, whole.calibration, atol=1e-8)
+
+
+def test_partial_fit_in_chunks_scores_like_one_fit():
+    model = VecUQ(holdback=0.0, ranges=list(RANGES.values()))
+    for part in np.split(ROWS, 3):
+        model.partial_fit(part)
+    npt.assert_allclose(model.uncertainty(NEW), exact().uncertainty(NEW), atol=1e-8)
+    assert model.diagnostics_.n_map == 9000
+
+
+def test_partial_fit_holds_rows_back_and_gives_p_values():
+    frame = pd.DataFrame(ROWS, columns=["a", "b", "c"])
+    model = VecUQ(ranges=dict(zip("abc", RANGES.values(), strict=True)))
+    for start in (0, 3000, 6000):
+        model.partial_fit(frame[start : start + 3000])
+    assert model.diagnostics_.n_held == 4500
+    p = model.p_values(pd.DataFrame(np.random.default_rng(5).gamma(1.0, size=(4000, 3)), columns=["a", "b", "c"]))
+    assert np.mean(p <= 0.1) == pytest.approx(0.1, abs=0.02)
+
+
+def test_partial_fit_without_ranges_says_what_to_do_when_a_row_falls_outside():
+    model = VecUQ().partial_fit(ROWS[:200])
+    with pytest.raises(TableError, match="Give ranges that hold all chunks"):
+        model.partial_fit(ROWS[200:])

@@ -1,0 +1,315 @@
+"""The command line: it says what it did, in words or in JSON, and agrees with Python to the bit."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import numpy.testing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import vecuq
+from vecuq import Settings, fit_ranker, load
+from vecuq.cli import talk
+from vecuq.table import write_batches
+
+COMMANDS = ("fit", "score", "rank", "report", "demo", "reproduce")
+VECUQ = Path(sys.executable).with_name("vecuq")
+
+
+def save(path, columns):
+    write_batches(path, pa.table(columns).to_batches())
+    return path
+
+
+def strict_json(text):
+    """Parse JSON that must not hold NaN or Infinity."""
+    return json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
+
+
+@pytest.fixture
+def calibration(tmp_path, make_rows):
+    """A table of calibration rows with ids, on disk."""
+    return save(tmp_path / "calibration.parquet", {"id": [f"r{k}" for k in range(120)], **make_rows(120, 0)})
+
+
+@pytest.fixture
+def new(tmp_path, make_rows):
+    """A table of new rows with labels, on disk."""
+    return save(tmp_path / "new.parquet", {**make_rows(40, 1), "is_ood": [k % 2 for k in range(40)]})
+
+
+def test_the_installed_command_shows_its_version():
+    done = subprocess.run([VECUQ, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"vecuq {vecuq.__version__}\n"
+    assert done.stderr == ""
+
+
+def test_help_lists_every_command_with_one_sentence(run):
+    result = run("--help")
+    assert result.exit_code == 0
+    assert all(f" {command} " in result.stdout for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(run, command):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert f"vecuq {command}" in result.stdout.replace("root", "vecuq")
+    assert "--out" in result.stdout
+
+
+def test_every_setting_of_the_method_is_an_option_of_fit(run):
+    text = run("fit", "--help").stdout
+    flags = {"random_state": "--seed"}
+    for name in Settings.__dataclass_fields__:
+        assert flags.get(name, "--" + name.replace("_", "-")) in text
+
+
+def test_shell_completion_can_be_shown_and_completes_commands(run):
+    text = run("--help").stdout
+    assert "--install-completion" in text
+    assert "--show-completion" in text
+    asked = {"_VECUQ_COMPLETE": "complete_bash", "COMP_WORDS": "vecuq re", "COMP_CWORD": "1"}
+    done = subprocess.run([VECUQ], capture_output=True, text=True, check=False, env={**os.environ, **asked})
+    assert done.stdout.split() == ["report", "reproduce"]
+
+
+USAGE = {
+    "no such command": ["frobnicate"],
+    "a missing argument": ["score", "model.vecuq"],
+    "an unknown option": ["fit", "c.csv", "--frobnicate"],
+    "a number that is none": ["fit", "c.csv", "--epsilon", "much"],
+    "a number out of range": ["fit", "c.csv", "--epsilon", "-1"],
+    "an unknown scaling": ["fit", "c.csv", "--scaling", "featurewize"],
+    "an unknown reference": ["fit", "c.csv", "--reference", "betta"],
+    "a wrong number of targets": ["fit", "c.csv", "--n-targets", "many"],
+    "a false-alarm rate out of range": ["score", "m.vecuq", "n.csv", "--alpha", "1.5"],
+    "an unknown study": ["reproduce", "toi"],
+}
+
+
+@pytest.mark.parametrize("words", USAGE.values(), ids=USAGE)
+def test_wrong_usage_ends_with_exit_code_2(run, words):
+    result = run(*words)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "Usage" in result.stderr
+
+
+def test_wrong_usage_names_the_nearest_choice(run):
+    assert "Did you mean 'featurewise'?" in " ".join(run("fit", "c.csv", "--scaling", "featurewize").stderr.split())
+
+
+def test_fit_then_score_gives_the_bits_that_python_gives(run, tmp_path, calibration, new):
+    assert run("fit", calibration, "-o", tmp_path / "m.vecuq").exit_code == 0
+    ranking = fit_ranker(pq.read_table(calibration)).rank(pq.read_table(new))
+    for out in ("ranked.parquet", "ranked.csv"):
+        assert run("score", tmp_path / "m.vecuq", new, "-o", tmp_path / out, "--alpha", 0.1).exit_code == 0
+    for table in (pd.read_parquet(tmp_path / "ranked.parquet"), pd.read_csv(tmp_path / "ranked.csv")):
+        npt.assert_array_equal(table["uncertainty"], ranking.uncertainty)
+        npt.assert_array_equal(table["p_value"], ranking.p_values)
+        npt.assert_array_equal(table["flagged"], ranking.p_values <= 0.1)
+        assert list(table.columns) == ["entropy", "knn", "is_ood", "uncertainty", "p_value", "flagged"]
+
+
+def test_without_names_the_outputs_lie_where_the_user_is(run, tmp_path, monkeypatch, calibration, new):
+    monkeypatch.chdir(tmp_path)
+    run("fit", calibration)
+    run("score", "model.vecuq", new)
+    run("report", "model.vecuq", new)
+    assert {"model.vecuq", "ranked.parquet", "report.html"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_fit_says_which_columns_are_scores_and_which_are_not(run, tmp_path, calibration):
+    result = run("fit", calibration, "-o", tmp_path / "m.vecuq", "--flip", "knn")
+    *told, hint = result.stdout.splitlines()
+    assert hint == f"next: vecuq score {tmp_path / 'm.vecuq'} NEW"
+    lines = dict(line.split("  ", 1) for line in told)
+    assert lines["score columns"] == "entropy, knn"
+    assert lines["flipped"].strip() == "knn"
+    assert lines["not scores"].strip() == "id"
+    assert lines["rows"].strip() == "60 for the map, 60 held back for p-values"
+    assert result.stderr == ""
+
+
+def test_long_lines_are_not_broken_when_nobody_reads_them(run, tmp_path, model, new):
+    out = tmp_path / ("x" * 150 + ".csv")
+    assert run("score", model, new, "-o", out).stdout == f"40 rows scored -> {out}\n"
+
+
+def test_columns_are_named_with_commas(run, tmp_path, calibration):
+    run("fit", calibration, "-o", tmp_path / "m.vecuq", "--columns", " knn , entropy ")
+    assert load(tmp_path / "m.vecuq").columns == ("knn", "entropy")
+
+
+def test_a_wrong_name_to_flip_is_refused_with_the_right_one(refused, tmp_path, calibration):
+    told = refused("fit", calibration, "-o", tmp_path / "m.vecuq", "--flip", "entropie")
+    assert "which should be flipped" in told
+    assert "Did you mean 'entropy'?" in told
+
+
+def test_options_reach_the_model(run, tmp_path, calibration):
+    words = ("--epsilon", 0.25, "--scaling", "quantile", "--reference", "beta(2, 5)", "--n-targets", 400, "--seed", 3)
+    run("fit", calibration, "-o", tmp_path / "m.vecuq", *words)
+    expected = Settings(epsilon=0.25, scaling="quantile", reference="beta(2, 5)", n_targets=400, random_state=3)
+    assert load(tmp_path / "m.vecuq").settings == expected
+
+
+def test_paper_is_the_papers_method_and_typed_options_rule_over_it(run, tmp_path, calibration):
+    run("fit", calibration, "-o", tmp_path / "m.vecuq", "--paper")
+    assert load(tmp_path / "m.vecuq").settings == Settings.paper()
+    run("fit", calibration, "-o", tmp_path / "m.vecuq", "--paper", "--grid", "authors", "--overshoot", 0.5, "--seed", 1)
+    expected = Settings.paper(grid="authors", overshoot=0.5, random_state=1)
+    assert load(tmp_path / "m.vecuq").settings == expected
+
+
+@pytest.mark.parametrize("name", ["model", "model.pkl", "model.tar.gz"])
+def test_a_model_may_have_any_name_but_a_tables(run, refused, tmp_path, calibration, new, name):
+    assert run("fit", calibration, "-o", tmp_path / name).exit_code == 0
+    assert run("score", tmp_path / name, new, "-o", tmp_path / "o.csv").exit_code == 0
+    assert "is the name of one" in refused("fit", calibration, "-o", tmp_path / "model.csv")
+
+
+def test_a_false_alarm_rate_that_cannot_be_delivered_is_refused(refused, tmp_path, model, new):
+    told = refused("score", model, new, "-o", tmp_path / "o.csv", "--alpha", 0.001)
+    assert "alpha=0.001 needs at least 999 held-back" in told
+
+
+def test_flags_without_held_back_rows_are_refused_with_the_reason(run, refused, tmp_path, calibration, new):
+    result = run("fit", calibration, "-o", tmp_path / "m.vecuq", "--holdback", 0)
+    assert "none held back, so no p-values" in result.stdout
+    told = refused("score", tmp_path / "m.vecuq", new, "-o", tmp_path / "o.csv", "--alpha", 0.1)
+    assert "holdback=0" in told
+
+
+def test_fit_as_json(run, tmp_path, calibration):
+    told = strict_json(run("fit", calibration, "-o", tmp_path / "m.vecuq", "--json").stdout)
+    assert told["columns"] == ["entropy", "knn"]
+    assert told["set_aside"] == ["id"]
+    assert told["diagnostics"]["converged"] is True
+    assert told["settings"] == Settings().to_dict()
+
+
+def test_score_as_json(run, tmp_path, model, new):
+    out = tmp_path / "o.csv"
+    told = strict_json(run("score", model, new, "-o", out, "--alpha", 0.1, "--json").stdout)
+    flagged = int(pd.read_csv(out)["flagged"].sum())
+    assert told == {"out": str(out), "n_rows": 40, "n_missing": 0, "n_flagged": flagged}
+
+
+def test_rank_as_json_has_null_where_a_number_does_not_exist(run, tmp_path, calibration, make_rows):
+    new = save(tmp_path / "n.csv", {**make_rows(9, 1), "all_one": [1] * 9})
+    told = strict_json(run("rank", calibration, new, "-o", tmp_path / "o", "--labels", "all_one", "--json").stdout)
+    assert told["evaluation"][-1] == {"score": "uncertainty", "ROC-AUC all_one": None}
+    assert told["n_rows"] == 9
+
+
+def test_infinities_become_null_in_json(capsys):
+    talk.print_json({"a": [float("inf"), {"b": float("nan")}], "c": (1.5,)})
+    assert strict_json(capsys.readouterr().out) == {"a": [None, {"b": None}], "c": [1.5]}
+
+
+def test_rank_prints_an_evaluation_and_names_the_report(run, tmp_path, calibration, new):
+    result = run("rank", calibration, new, "-o", tmp_path / "out", "--labels", "is_ood")
+    assert "ROC-AUC is_ood" in result.stdout
+    assert result.stdout.endswith(f"40 rows ranked; open {tmp_path / 'out' / 'report.html'}\n")
+
+
+def test_demo_runs_the_whole_job(run, tmp_path):
+    told = strict_json(run("demo", "-o", tmp_path / "demo", "--json").stdout)
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == ["model.vecuq", "ranked.csv", "report.html"]
+    assert told["evaluation"][-1]["ROC-AUC is_ood"] > 0.8
+
+
+def test_reproduce_toy_prints_the_papers_figures(run):
+    told = strict_json(run("reproduce", "toy", "--json").stdout)
+    assert told["study"] == "toy"
+    numbers = json.dumps(told)
+    assert "0.7659" in numbers
+    assert "0.7103" in numbers
+    assert "VecUQ" in run("reproduce", "toy").stdout
+
+
+@pytest.fixture
+def on_a_terminal(monkeypatch):
+    """Let the command line believe that somebody is watching."""
+    monkeypatch.setattr(talk.err, "_force_terminal", True)
+    monkeypatch.setattr(talk.err, "is_interactive", True)
+
+
+def test_bars_move_on_a_terminal_and_go_away(run, tmp_path, on_a_terminal, calibration, new):
+    fitted = run("fit", calibration, "-o", tmp_path / "m.vecuq")
+    assert fitted.exit_code == 0
+    assert "marginal error" in fitted.stderr
+    scored = run("score", tmp_path / "m.vecuq", new, "-o", tmp_path / "o.csv")
+    assert "40 rows" in scored.stderr
+    assert scored.stdout == f"40 rows scored -> {tmp_path / 'o.csv'}\n"
+
+
+def test_a_bad_table_is_refused_on_a_terminal_too(run, tmp_path, on_a_terminal, model):
+    (tmp_path / "n.parquet").write_bytes(b"nothing of the kind")
+    result = run("score", model, tmp_path / "n.parquet", "-o", tmp_path / "o.csv")
+    assert result.exit_code == 1
+    assert "cannot be read as parquet" in " ".join(result.stderr.split())
+
+
+def test_no_bars_are_drawn_into_a_file(run, tmp_path, model, new):
+    assert run("score", model, new, "-o", tmp_path / "o.csv").stderr == ""
+
+
+def test_a_command_that_is_stopped_leaves_nothing_behind(tmp_path, model):
+    (tmp_path / "new.csv").write_text("entropy,knn\n0.5,1.5\n")
+    slow = "import time; from vecuq.cli import main; from vecuq.table import as_csv;"
+    slow += "as_csv._header = lambda path: time.sleep(60); main()"
+    before = sorted(tmp_path.iterdir())
+    words = ["score", model, tmp_path / "new.csv", "-o", tmp_path / "o.csv"]
+    job = subprocess.Popen([sys.executable, "-c", slow, *words])
+    deadline = time.monotonic() + 20
+    while not list(tmp_path.glob(".vecuq-*")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert list(tmp_path.glob(".vecuq-*"))
+    job.terminate()
+    assert job.wait(20) == 143
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_reader_that_leaves_early_gets_no_message(run, monkeypatch, model, new):
+    def gone(*_, **__):
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr("vecuq.workflows.report", gone)
+    result = run("report", model, new)
+    assert (result.exit_code, result.stderr) == (1, "")
+
+
+def test_a_confidence_that_is_not_flipped_gets_a_note(run, tmp_path, make_rows):
+    rows = make_rows(40, 0)
+    path = save(tmp_path / "c.csv", {"entropy": rows["entropy"], "confidence": rows["knn"]})
+    assert "note: " in (note := run("fit", path, "-o", tmp_path / "m.vecuq").stderr)
+    assert "['confidence'] sounds like the contrary" in note
+    assert run("fit", path, "-o", tmp_path / "m.vecuq", "--flip", "confidence").stderr == ""
+
+
+def test_running_out_of_memory_is_one_line(run, monkeypatch, tmp_path, model, new):
+    def exhausted(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("vecuq.workflows.score", exhausted)
+    result = run("score", model, new, "-o", tmp_path / "o.csv")
+    assert (result.exit_code, result.stderr) == (1, "error: not enough memory\n")
+
+
+def test_names_that_look_like_markup_are_printed_as_they_are(run, tmp_path, make_rows):
+    rows = make_rows(40, 0)
+    path = save(tmp_path / "c.csv", {"[red]a[/red]": rows["entropy"], "b": rows["knn"], "y": np.arange(40) % 2})
+    result = run("rank", path, path, "-o", tmp_path / "out", "--labels", "y")
+    assert "score columns  [red]a[/red], b" in result.stdout
+    assert "│ [red]a[/red]" in result.stdout
