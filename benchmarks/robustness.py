@@ -17,7 +17,7 @@ from vecuq.transport import Cloud, DenseKernel, Grid, Sources
 
 EPSILONS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 COLUMNS = range(1, 9)
-N_ROWS, N_TARGETS = 500, 1_000
+N_ROWS, N_TARGETS = 500, 256
 RIGHT, WRONG_BY = 1e-6, 1e-3
 PEER_COLUMNS = 4
 

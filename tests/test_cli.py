@@ -207,8 +207,8 @@ def test_score_as_json(run, tmp_path, model, new):
 
 def test_rank_as_json_has_null_where_a_number_does_not_exist(run, tmp_path, calibration, make_rows):
     new = save(tmp_path / "n.csv", {**make_rows(9, 1), "all_one": [1] * 9})
-    told = strict_json(run("rank", calibration, new, "-o", tmp_path / "o", "--labels", "all_one", "--json").stdout)
-    assert told["evaluation"][-1] == {"score": "uncertainty", "ROC-AUC all_one": None}
+    told = strict_json(run("rank", calibration, new, "-o", tmp_path / "o", "--ood", "all_one", "--json").stdout)
+    assert told["evaluation"][-1] == {"score": "uncertainty", "ROC-AUC out-of-distribution": None}
     assert told["n_rows"] == 9
 
 
@@ -218,15 +218,15 @@ def test_infinities_become_null_in_json(capsys):
 
 
 def test_rank_prints_an_evaluation_and_names_the_report(run, tmp_path, calibration, new):
-    result = run("rank", calibration, new, "-o", tmp_path / "out", "--labels", "is_ood")
-    assert "ROC-AUC is_ood" in result.stdout
+    result = run("rank", calibration, new, "-o", tmp_path / "out", "--ood", "is_ood")
+    assert "ROC-AUC out-of-distribution" in result.stdout
     assert result.stdout.endswith(f"40 rows ranked; open {tmp_path / 'out' / 'report.html'}\n")
 
 
 def test_demo_runs_the_whole_job(run, tmp_path):
     told = strict_json(run("demo", "-o", tmp_path / "demo", "--json").stdout)
     assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == ["model.vecuq", "ranked.csv", "report.html"]
-    assert told["evaluation"][-1]["ROC-AUC is_ood"] > 0.8
+    assert told["evaluation"][-1]["ROC-AUC out-of-distribution"] > 0.8
 
 
 def test_reproduce_toy_prints_the_papers_figures(run):
@@ -310,6 +310,6 @@ def test_running_out_of_memory_is_one_line(run, monkeypatch, tmp_path, model, ne
 def test_names_that_look_like_markup_are_printed_as_they_are(run, tmp_path, make_rows):
     rows = make_rows(40, 0)
     path = save(tmp_path / "c.csv", {"[red]a[/red]": rows["entropy"], "b": rows["knn"], "y": np.arange(40) % 2})
-    result = run("rank", path, path, "-o", tmp_path / "out", "--labels", "y")
+    result = run("rank", path, path, "-o", tmp_path / "out", "--ood", "y")
     assert "score columns  [red]a[/red], b" in result.stdout
     assert "│ [red]a[/red]" in result.stdout

@@ -211,10 +211,12 @@ def test_rank_writes_model_table_and_report_and_evaluates_labels(tmp_path, new, 
     calibration = save(tmp_path / "c.csv", pa.table(make_rows(100, 0)))
     labelled = new.append_column("is_error", pa.array([["False", "True"][k % 2] for k in range(50)]))
     path = save(tmp_path / "new.csv", labelled)
-    done = workflows.rank(calibration, path, tmp_path / "out", labels=["is_ood", "is_error"])
+    done = workflows.rank(calibration, path, tmp_path / "out", labels=workflows.Labels(error="is_error", ood="is_ood"))
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["model.vecuq", "ranked.csv", "report.html"]
     assert [row["score"] for row in done.evaluation] == ["entropy", "knn", "uncertainty"]
-    assert all(row["ROC-AUC is_ood"] == row["ROC-AUC is_error"] for row in done.evaluation)
+    # Here every error is a foreign row, so there is no error left to find among the others.
+    assert all(np.isnan(row["ROC-AUC errors"]) for row in done.evaluation)
+    assert all(0.0 <= row["ROC-AUC out-of-distribution"] <= 1.0 for row in done.evaluation)
 
 
 BAD_LABELS = {
@@ -231,7 +233,7 @@ def test_a_bad_label_is_refused_and_nothing_is_left(tmp_path, new, make_rows, la
     table = new.append_column("grade", pa.array([7] * 50))
     path = save(tmp_path / "new.csv", table.set_column(0, "id", pa.array([f"row {k}" for k in range(50)])))
     with pytest.raises(ColumnError, match=told):
-        workflows.rank(calibration, path, tmp_path / "out", labels=[label])
+        workflows.rank(calibration, path, tmp_path / "out", labels=workflows.Labels(ood=label))
     assert not (tmp_path / "out").exists()
 
 
@@ -240,8 +242,8 @@ def test_rows_without_a_label_are_left_out_of_the_evaluation(tmp_path, ranker, n
     table = pa.table({"entropy": new["entropy"], "knn": new["knn"], "y": pa.array(labels)})
     known = table.slice(10).append_column("uncertainty", pa.array(ranker.uncertainty(table.slice(10))))
     every = table.append_column("uncertainty", pa.array(ranker.uncertainty(table)))
-    few = workflows.evaluate_labels(save(tmp_path / "few.parquet", known), ranker, ["y"])
-    assert workflows.evaluate_labels(save(tmp_path / "all.parquet", every), ranker, ["y"]) == few
+    few = workflows.evaluate_labels(save(tmp_path / "few.parquet", known), ranker, workflows.Labels(ood="y"))
+    assert workflows.evaluate_labels(save(tmp_path / "all.parquet", every), ranker, workflows.Labels(ood="y")) == few
 
 
 def test_a_report_warns_of_nothing_and_needs_rows(tmp_path, model, new):
@@ -266,3 +268,36 @@ def test_settings_survive_the_file(tmp_path, new):
     workflows.fit(save(tmp_path / "c.csv", new), tmp_path / "m.vecuq", settings)
     assert load(tmp_path / "m.vecuq").settings == settings
     assert json.dumps(load(tmp_path / "m.vecuq").settings.to_dict())
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "jsonl"])
+def test_a_large_file_is_fitted_in_pieces_to_the_same_model(tmp_path, monkeypatch, kind):
+    rows = np.random.default_rng(0).gamma(1.0, size=(6000, 2))
+    table = pa.table({"id": [f"r{k}" for k in range(6000)], "a": rows[:, 0], "b": rows[:, 1]})
+    path = save(tmp_path / f"big.{kind}", table)
+    whole = workflows.fit(path, tmp_path / "whole.vecuq", columns=["a", "b"], flip=["b"])
+    monkeypatch.setattr("vecuq.workflows.fitting._MANY_ROWS", 1000)
+    monkeypatch.setattr("vecuq.workflows.fitting._MANY_BYTES", 1000)
+    streamed = workflows.fit(path, tmp_path / "streamed.vecuq", columns=["a", "b"], flip=["b"])
+    assert streamed.ranker.diagnostics.solver == "sketch"
+    assert streamed.set_aside == whole.set_aside == ("id",)
+    new = pa.table({"a": rows[:200, 0] * 2, "b": rows[:200, 1]})
+    npt.assert_allclose(streamed.ranker.uncertainty(new), whole.ranker.uncertainty(new), atol=1e-8)
+    npt.assert_allclose(streamed.ranker.p_values(new), whole.ranker.p_values(new), atol=1e-3)
+
+
+def test_a_large_file_with_a_steep_kernel_falls_back_to_the_rows(tmp_path, monkeypatch):
+    rows = np.random.default_rng(0).gamma(1.0, size=(3000, 2))
+    path = save(tmp_path / "big.parquet", pa.table({"a": rows[:, 0], "b": rows[:, 1]}))
+    monkeypatch.setattr("vecuq.workflows.fitting._MANY_ROWS", 1000)
+    fitted = workflows.fit(path, tmp_path / "m.vecuq", Settings(epsilon=0.05, tol=1e-7))
+    assert fitted.ranker.diagnostics.solver.startswith("separable")
+
+
+def test_errors_are_looked_for_among_in_distribution_rows_only(tmp_path):
+    score = np.array([0.1, 0.2, 0.3, 0.4, 0.9, 0.95])
+    table = pa.table({"s": score, "wrong": [0, 0, 1, 1, 0, 0], "foreign": [0, 0, 0, 0, 1, 1]})
+    calibration = save(tmp_path / "c.csv", pa.table({"s": np.linspace(0, 1, 50) ** 2}))
+    labels = workflows.Labels(error="wrong", ood="foreign")
+    done = workflows.rank(calibration, save(tmp_path / "n.csv", table), tmp_path / "out", columns=["s"], labels=labels)
+    assert done.evaluation[-1] == {"score": "uncertainty", "ROC-AUC errors": 1.0, "ROC-AUC out-of-distribution": 1.0}

@@ -111,7 +111,7 @@ def fit(
     ] = None,
     grid: Annotated[str, _choice("midpoint or authors.", SOLVER)] = DEFAULTS.grid,
     n_targets: Annotated[str, _choice("Reference points: auto, rows or a number.", SOLVER)] = "auto",
-    solver: Annotated[str, _choice("auto, separable or dense.", SOLVER)] = DEFAULTS.solver,
+    solver: Annotated[str, _choice("auto, separable, sketch or dense.", SOLVER)] = DEFAULTS.solver,
     tol: Annotated[float, _choice("Largest marginal error of the plan.", SOLVER)] = DEFAULTS.tol,
     max_iter: Annotated[int, _choice("Most sweeps.", SOLVER)] = DEFAULTS.max_iter,
     on_failure: Annotated[str, _choice("raise or warn when the plan misses tol.", SOLVER)] = DEFAULTS.on_failure,
@@ -217,8 +217,9 @@ def rank(
     columns: Columns = None,
     flip: Flip = None,
     paper: Paper = False,
-    labels: Annotated[
-        str | None, typer.Option(help="0/1 columns of the new table to evaluate against.", metavar="A,B")
+    error: Annotated[str | None, typer.Option(help="0/1 column of the new table: the model was wrong there.")] = None,
+    ood: Annotated[
+        str | None, typer.Option(help="0/1 column of the new table: the row is out of distribution.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -232,7 +233,7 @@ def rank(
                 Settings.paper() if paper else None,
                 columns=_listed(columns),
                 flip=_listed(flip) or (),
-                labels=_listed(labels) or (),
+                labels=workflows.Labels(error, ood) if error or ood else None,
                 watch=watch,
             )
         _tell_ranked(done, folder, as_json=as_json)
@@ -245,7 +246,7 @@ def _tell_ranked(done: workflows.Ranked, folder: Path, *, as_json: bool) -> None
         return
     _tell_fit(done.fitted, folder / "model.vecuq")
     if done.evaluation:
-        print_table("How well each score tells the labels apart (ROC-AUC)", done.evaluation)
+        print_table("How well each score finds what it should", done.evaluation)
     typer.echo(f"{done.scored.n_rows:,} rows ranked; open {folder / 'report.html'}")
 
 

@@ -205,5 +205,8 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
 
 
 def _is_named(X: Any) -> bool:
-    names = X if type(X) is dict else getattr(X, "column_names", getattr(X, "columns", None))
-    return isinstance(X, ScoreTable) or (names is not None and all(isinstance(name, str) for name in names))
+    if isinstance(X, ScoreTable) or type(X) is dict:
+        return True
+    # Asked of the type first: a lazy frame warns when it is asked itself, and is refused later.
+    known = [name for name in ("column_names", "columns") if hasattr(type(X), name)]
+    return bool(known) and all(isinstance(name, str) for name in getattr(X, known[0]))

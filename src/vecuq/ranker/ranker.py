@@ -106,14 +106,19 @@ class Ranker:
         above = int(np.floor(rate * (n + 1) + 1e-9)) - 1
         return float(self.calibration[n - 1 - min(max(above, 0), n - 1)])
 
-    def rank(self, data: Any, *, n_jobs: int | None = None) -> Ranking:
-        """Return score, rank image and p-value of every row; many rows are shared among ``n_jobs`` threads."""
+    def rank(self, data: Any, *, n_jobs: int | None = None, warn: bool = True) -> Ranking:
+        """Return score, rank image and p-value of every row.
+
+        Many rows are shared among ``n_jobs`` threads, by default one per core. Rows with missing values are told in one
+        warning, unless ``warn`` is False.
+        """
         values = self.values_of(data)
         present = finite_rows(values)
         if present.all():
             images, score = self.rank_finite(values, n_jobs)
         else:
-            self._warn_missing(values, present)
+            if warn:
+                self._warn_missing(values, present)
             images, score = np.full(values.shape, np.nan), np.full(len(values), np.nan)
             images[present], score[present] = self.rank_finite(values[present], n_jobs)
         return Ranking(score, images, self._p_values(score) if self.diagnostics.n_held else None)

@@ -43,8 +43,8 @@ def read_tensors(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any
     except (SafetensorError, OSError, ValueError, TypeError) as error:
         raise ModelFileError(f"{file} is not a vecuq {kind}, or is cut or damaged: {error}") from None
     header = _read_header(file, text, arrays)
-    if header["kind"] != kind:
-        raise ModelFileError(f"{file} holds a vecuq {header['kind']}, not a {kind}.")
+    if header.get("kind") != kind:
+        raise ModelFileError(f"{file} holds a vecuq {header.get('kind')}, not a {kind}.")
     return header, arrays
 
 

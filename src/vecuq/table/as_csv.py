@@ -19,7 +19,7 @@ __all__ = ["read", "write"]
 BLOCK_BYTES = 4 * 2**20
 
 
-def read(path: Path, columns: Sequence[str], *, typed: bool = True) -> Iterator[pa.RecordBatch]:
+def read(path: Path, columns: Sequence[str], *, typed: bool = True, alone: bool = False) -> Iterator[pa.RecordBatch]:
     """Yield the file block by block: score columns as float64, the others as text.
 
     With ``typed``, a column of others becomes numbers or truth values if that loses nothing: 007 stays text, as do

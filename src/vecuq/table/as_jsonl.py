@@ -29,7 +29,7 @@ _JSON = {b"vecuq": b"json"}
 Row = dict[str, Any]
 
 
-def read(path: Path, columns: Sequence[str], *, typed: bool = True) -> Iterator[pa.RecordBatch]:
+def read(path: Path, columns: Sequence[str], *, typed: bool = True, alone: bool = False) -> Iterator[pa.RecordBatch]:
     """Yield the file in batches of bounded size; a first pass finds out what each column holds.
 
     Lists, records and columns of mixed kinds become JSON text, which :func:`write` writes out as it was. JSON has

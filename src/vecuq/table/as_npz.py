@@ -21,7 +21,7 @@ __all__ = ["read", "write"]
 BATCH_ROWS = 65_536
 
 
-def read(path: Path, columns: Sequence[str], *, typed: bool = True) -> Iterator[pa.RecordBatch]:
+def read(path: Path, columns: Sequence[str], *, typed: bool = True, alone: bool = False) -> Iterator[pa.RecordBatch]:
     """Yield the arrays in batches; npz arrays are loaded whole, and have types, so ``typed`` changes nothing."""
     import pyarrow as pa
 

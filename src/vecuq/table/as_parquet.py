@@ -15,8 +15,8 @@ BATCH_ROWS = 65_536
 BATCH_BYTES = 64 * 2**20
 
 
-def read(path: Path, columns: Sequence[str], *, typed: bool = True) -> Iterator[pa.RecordBatch]:
-    """Yield the file in batches of bounded size; a parquet file has types, so ``typed`` changes nothing."""
+def read(path: Path, columns: Sequence[str], *, typed: bool = True, alone: bool = False) -> Iterator[pa.RecordBatch]:
+    """Yield the file in batches of bounded size; its types are known, so ``typed`` changes nothing."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -24,7 +24,10 @@ def read(path: Path, columns: Sequence[str], *, typed: bool = True) -> Iterator[
     with pq.ParquetFile(path, pre_buffer=False, buffer_size=2**20) as file:
         if not file.metadata.num_rows:
             yield pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
-        yield from file.iter_batches(batch_size=_rows_per_batch(file.metadata))
+        present = [name for name in columns if name in file.schema_arrow.names]
+        yield from file.iter_batches(
+            batch_size=_rows_per_batch(file.metadata), columns=present if alone and present else None
+        )
 
 
 def _rows_per_batch(metadata: Any) -> int:

@@ -49,7 +49,7 @@ def read_table(
 
 
 def read_batches(
-    path: str | os.PathLike[str], *, columns: Sequence[str] = (), typed: bool = True
+    path: str | os.PathLike[str], *, columns: Sequence[str] = (), typed: bool = True, alone: bool = False
 ) -> Iterator[pa.RecordBatch]:
     """Yield a table file in record batches of bounded size; an empty table yields one empty batch.
 
@@ -62,11 +62,13 @@ def read_batches(
     typed
         Whether the other cells of a csv file are read as numbers and truth values where that loses nothing, or left
         as text.
+    alone
+        Whether the score columns are all that is wanted; a parquet file then reads no others.
     """
     file, scores = existing_file(path), unique_names(columns)
     first_row = 0
     with _readable(file):
-        for batch in _KINDS[kind_of(file)].read(file, scores, typed=typed):
+        for batch in _KINDS[kind_of(file)].read(file, scores, typed=typed, alone=alone):
             unique_names(batch.schema.names)
             _refuse_bad_cells(batch, scores, first_row)
             first_row += len(batch)

@@ -109,6 +109,8 @@ def _of_array(data: Any, columns: Sequence[str] | None) -> ScoreTable:
     names = unique_names(columns) if columns is not None else default
     if len(names) != array.shape[1]:
         raise ColumnError(f"{len(names)} column names were given for an array of {array.shape[1]} columns.")
+    if array.dtype in (np.float32, np.float64):
+        return ScoreTable(names, array)  # single precision stays as it is until it is scaled
     if array.dtype.kind in "fiub":
         return ScoreTable(names, np.asarray(array, dtype=float))
     return ScoreTable(names, np.column_stack([_array_as_floats(array[:, k], name) for k, name in enumerate(names)]))
