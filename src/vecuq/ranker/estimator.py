@@ -154,7 +154,8 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
     def p_values(self, X: Any) -> Array:
         """Return conformal p-values, valid for in-distribution rows at any sample size."""
         check_is_fitted(self)
-        return self.ranker_.p_values(self._new_rows(X))
+        self.ranker_.need_held_back()
+        return np.asarray(self._rank(X).p_values)
 
     def score_samples(self, X: Any) -> Array:
         """Return -uncertainty: the scikit-learn sign, higher = more normal."""

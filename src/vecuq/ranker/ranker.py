@@ -83,7 +83,7 @@ class Ranker:
 
         ``p = (1 + #{held-back scores >= score}) / (n + 1)``; ties count against the row, which keeps the bound.
         """
-        self._need_held_back()
+        self.need_held_back()
         return self._p_values(self.uncertainty(data))
 
     def threshold(self, alpha: float | None = None) -> float:
@@ -95,7 +95,7 @@ class Ranker:
         """
         n = len(self.calibration)
         if alpha is not None:
-            self._need_held_back()
+            self.need_held_back()
             in_range("alpha", alpha, 0.0, 1.0, ends="()")
             if alpha * (n + 1) < 1 - 1e-9:
                 raise SettingError(
@@ -186,7 +186,8 @@ class Ranker:
         at_least = n - np.searchsorted(self.calibration, score, side="left")
         return np.where(np.isnan(score), np.nan, (1.0 + at_least) / (n + 1.0))
 
-    def _need_held_back(self) -> None:
+    def need_held_back(self) -> None:
+        """Raise if no rows were held back, for then there are no p-values."""
         if not self.diagnostics.n_held:
             raise CalibrationError(
                 "p-values need calibration rows that the map has not seen, and this ranker was fitted with holdback=0. "
