@@ -14,6 +14,5 @@ print(f"{whole.count:,} rows in {whole.moments.nbytes:,} bytes; solver: {ranker.
 
 at_once = fit_ranker(np.concatenate(parts), Settings(holdback=0.0, solver="separable"))
 new = rng.gamma(1.5, size=(1000, 2))
-print(
-    f"largest difference from fitting all rows at once: {abs(ranker.uncertainty(new) - at_once.uncertainty(new)).max():.1e}"
-)
+difference = abs(ranker.uncertainty(new) - at_once.uncertainty(new)).max()
+print(f"largest difference from fitting all rows at once: {difference:.1e}")
