@@ -112,3 +112,51 @@ def test_a_saved_user_defined_reference_scores_alike_but_cannot_be_fitted_again(
     assert repr(again.settings.reference) == "Triangle()"
     with pytest.raises(ModelFileError, match="defined outside vecuq"):
         fit_ranker(rows, again.settings)
+
+
+def test_a_law_with_equal_quantiles_gives_fewer_heavier_points_and_can_be_saved(tmp_path):
+    from vecuq import load
+
+    rows = np.random.default_rng(0).gamma(1.0, size=(200, 2))
+    ranker = fit_ranker(rows, Settings(reference="beta(0.01, 0.01)"))
+    ranker.save(tmp_path / "model.vecuq")
+    npt.assert_array_equal(load(tmp_path / "model.vecuq").uncertainty(rows), ranker.uncertainty(rows))
+
+
+def test_a_built_in_law_given_as_an_object_can_be_fitted_again_after_loading(tmp_path):
+    from vecuq import load
+
+    rows = np.random.default_rng(0).gamma(1.0, size=(200, 2))
+    fit_ranker(rows, Settings(reference=Beta(2.0, 5.0))).save(tmp_path / "model.vecuq")
+    again = load(tmp_path / "model.vecuq")
+    assert again.settings.reference == "beta(2.0, 5.0)"
+    assert fit_ranker(rows, again.settings).diagnostics.converged
+
+
+class Custom:
+    signed = False
+
+    def __init__(self, made):
+        self.made = made
+
+    def targets(self, n_columns, n_targets):
+        return self.made
+
+
+HALF = np.full((2, 2), 0.25)
+RISING = np.array([0.2, 0.8])
+WRONG = {
+    "falling axis": Grid((RISING[::-1], RISING), HALF),
+    "one point": Grid((RISING[:1], RISING), HALF[:1]),
+    "weights": Grid((RISING, RISING), HALF * 2),
+    "negative": Grid((RISING, RISING), HALF * [[-1, 2], [2, 1]]),
+    "columns": Grid((RISING,), HALF[0] * 2),
+    "cloud": Cloud(np.zeros((3, 5)), np.full(3, 1 / 3)),
+    "array": np.zeros((3, 2)),
+}
+
+
+@pytest.mark.parametrize("made", WRONG.values(), ids=WRONG)
+def test_a_users_reference_with_unusable_points_is_refused(made):
+    with pytest.raises(SettingError, match="reference"):
+        fit_ranker(np.random.default_rng(0).random((50, 2)), Settings(reference=Custom(made)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -22,9 +22,11 @@ __all__ = [
     "Reference",
     "authors_targets",
     "auto_targets",
+    "check_targets",
     "named_reference",
     "outer_anchors",
     "points_per_axis",
+    "reference_name",
 ]
 
 GRIDS = ("midpoint", "authors")
@@ -62,9 +64,13 @@ class ProductLaw:
     def targets(self, n_columns: int, n_targets: int) -> Grid:
         """Return the paper's Cartesian grid, at the midpoints of equal cells of probability."""
         per_axis = points_per_axis(n_targets, n_columns)
-        axis = np.asarray(self.quantile((np.arange(per_axis) + 0.5) / per_axis), dtype=float)
-        shape = (per_axis,) * n_columns
-        return Grid((axis,) * n_columns, np.full(shape, 1.0 / per_axis**n_columns))
+        levels = np.asarray(self.quantile((np.arange(per_axis) + 0.5) / per_axis), dtype=float)
+        # A law with nearly all mass at its ends has equal quantiles; they become one point of more weight.
+        axis, count = np.unique(levels, return_counts=True)
+        weights = np.ones(())
+        for _ in range(n_columns):
+            weights = np.multiply.outer(weights, count / per_axis)
+        return Grid((axis,) * n_columns, weights)
 
 
 @dataclass(frozen=True)
@@ -128,7 +134,7 @@ def _ball_grid(n_columns: int, per_axis: int) -> Grid | None:
 # A ball fills ever less of its cube; beyond this many grid points the holes are no longer worth it.
 _BALL_MOST = 500_000
 
-_NAMED = {"beta": Beta, "exponential": Exponential, "ball": Ball}
+_NAMED: dict[str, Any] = {"beta": Beta, "exponential": Exponential, "ball": Ball}
 
 
 def named_reference(reference: str | Reference) -> Reference:
@@ -158,6 +164,40 @@ def named_reference(reference: str | Reference) -> Reference:
             f"reference {reference!r} has wrong parameters; write beta(alpha, beta), exponential(rate) or ball."
         ) from None
     return made
+
+
+def reference_name(reference: Reference) -> str:
+    """Return the name under which :func:`named_reference` finds this law again, or its representation.
+
+    Examples
+    --------
+    >>> reference_name(Exponential(1.5))
+    'exponential(1.5)'
+    """
+    for name, kind in _NAMED.items():
+        if type(reference) is kind:
+            values = [str(float(getattr(reference, f.name))) for f in fields(reference) if f.init]  # type: ignore[arg-type]
+            return f"{name}({', '.join(values)})" if values else name
+    return repr(reference)
+
+
+def check_targets(targets: Grid | Cloud, n_columns: int) -> Grid | Cloud:
+    """Return what a reference gave, once it is known to be a grid or a cloud of the right size and total weight."""
+    if not isinstance(targets, Grid | Cloud):
+        raise SettingError(f"A reference must return a Grid or a Cloud; got {type(targets).__name__}.")
+    if isinstance(targets, Grid):
+        rising = all(axis.ndim == 1 and len(axis) > 1 and (np.diff(axis) > 0).all() for axis in targets.axes)
+        fits = len(targets.axes) == n_columns and targets.weights.shape == tuple(map(len, targets.axes))
+    else:
+        rising = bool(np.isfinite(targets.points).all())
+        fits = targets.points.shape == (len(targets.weights), n_columns)
+    weights = targets.weights
+    if not (rising and fits and np.isfinite(weights).all() and (weights >= 0).all() and abs(weights.sum() - 1) < 1e-6):
+        raise SettingError(
+            f"The reference's points are not usable: {n_columns} columns, axes of at least two increasing values, one "
+            f"weight per point, none negative, summing to 1, are needed."
+        )
+    return targets
 
 
 def points_per_axis(n_targets: int, n_columns: int) -> int:

@@ -265,3 +265,10 @@ def test_two_different_rows_are_enough():
 def test_a_setting_outside_its_range_is_refused_by_name(wrong):
     with pytest.raises(SettingError, match=next(iter(wrong))):
         Settings(**wrong)
+
+
+def test_a_single_component_keeps_its_order_across_the_edge_of_the_box():
+    rows = gamma_rows(2000, 1)
+    edge = rows.max() + np.ptp(rows) * np.array([-1e-9, -1e-10, 0.0, 1e-10, 1e-9])
+    for settings in (Settings(holdback=0.0), Settings.paper(holdback=0.0)):
+        assert (np.diff(fit_ranker(rows, settings).uncertainty(edge[:, None])) > 0).all()

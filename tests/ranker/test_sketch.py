@@ -61,8 +61,12 @@ def test_a_sketch_that_is_not_accurate_enough_is_refused():
         fit_ranker(sketch(ROWS, nodes=8), Settings(epsilon=0.1))
     with pytest.raises(SettingError, match="a sketch does not keep them"):
         fit_ranker(sketch(ROWS), Settings(scaling="quantile"))
-    with pytest.raises(SettingError, match="needs a Cartesian grid"):
-        fit_ranker(ROWS, Settings(solver="sketch", grid="authors", n_targets=200))
+    for settings in (
+        Settings(solver="sketch", grid="authors", n_targets=200),
+        Settings(solver="sketch", reference="ball"),
+    ):
+        with pytest.raises(SettingError, match="needs a full Cartesian grid"):
+            fit_ranker(ROWS, settings)
 
 
 def test_wider_ranges_than_the_rows_do_not_change_the_scale():
@@ -150,3 +154,61 @@ def test_partial_fit_without_ranges_says_what_to_do_when_a_row_falls_outside():
     model = VecUQ().partial_fit(ROWS[:200])
     with pytest.raises(TableError, match="Give ranges that hold all chunks"):
         model.partial_fit(ROWS[200:])
+
+
+def test_partial_fit_works_from_the_first_small_chunk_on_with_honest_ranges():
+    model = VecUQ(ranges=np.array(list(RANGES.values())), anchor_mass=0.2)
+    for start in range(0, 500, 50):
+        model.partial_fit(pd.DataFrame(ROWS[start : start + 50], columns=["a", "b", "c"]))
+    model.partial_fit(pd.DataFrame(ROWS[500:501], columns=["a", "b", "c"]))
+    assert model.diagnostics_.n_map + model.diagnostics_.n_held == 501
+    assert model.diagnostics_.solver == "separable"
+    model.partial_fit(pd.DataFrame(ROWS[501:], columns=["a", "b", "c"]))
+    assert model.diagnostics_.n_map + model.diagnostics_.n_held == 9000
+
+
+def test_a_chunk_that_cannot_be_fitted_leaves_everything_as_it_was():
+    model = VecUQ(ranges=[(0.0, 30.0)] * 3)
+    with pytest.raises(ValueError, match="identical"):
+        model.partial_fit(np.ones((10, 3)))
+    model.partial_fit(ROWS[:300])
+    assert model.diagnostics_.n_map == 150
+
+
+def test_ranges_are_given_in_the_direction_of_the_data():
+    confident = pd.DataFrame({"a": ROWS[:, 0], "c": 1.0 / (1.0 + ROWS[:, 1])})
+    model = VecUQ(flip=["c"], ranges={"a": RANGES["x0"], "c": (0.0, 1.0)}, holdback=0.0)
+    for part in (confident[:4000], confident[4000:]):
+        model.partial_fit(part)
+    whole = VecUQ(flip=["c"], holdback=0.0, solver="separable").fit(confident)
+    npt.assert_allclose(model.uncertainty(confident[:300]), whole.uncertainty(confident[:300]), atol=1e-8)
+
+
+def test_the_rows_held_back_are_capped_over_all_chunks(monkeypatch):
+    monkeypatch.setattr("vecuq.ranker.stream.MOST_HELD", 700)
+    model = VecUQ(ranges=list(RANGES.values()))
+    for part in np.split(ROWS, 3):
+        model.partial_fit(part)
+    assert model.diagnostics_.n_held == 700
+
+
+@pytest.mark.parametrize("reference", ["exponential", "beta(2, 5)"])
+def test_streaming_works_for_wider_references(reference):
+    settings = Settings(reference=reference)
+    streamed = fit_stream(lambda: (ScoreTable.of(part) for part in np.split(ROWS[:, :2], 3)), settings)
+    whole = fit_ranker(ROWS[:, :2], Settings(reference=reference, solver="separable"))
+    npt.assert_allclose(streamed.uncertainty(NEW[:, :2]), whole.uncertainty(NEW[:, :2]), atol=1e-8)
+
+
+def test_streaming_refuses_what_needs_all_rows():
+    with pytest.raises(SettingError, match="need all rows at once"):
+        fit_stream(lambda: [ScoreTable.of(ROWS)], Settings(epsilon=0.005))
+    with pytest.raises(SettingError, match="need all rows at once"):
+        fit_stream(lambda: [ScoreTable.of(ROWS)], Settings(scaling="quantile"))
+
+
+def test_rows_far_from_zero_lose_no_digits_in_a_sketch():
+    far = ROWS[:, :2] + 1e9
+    streamed = fit_stream(lambda: (ScoreTable.of(part) for part in np.split(far, 3)))
+    whole = fit_ranker(far, Settings(solver="separable"))
+    npt.assert_allclose(streamed.uncertainty(far[:300]), whole.uncertainty(far[:300]), atol=1e-8)

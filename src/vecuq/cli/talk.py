@@ -6,14 +6,14 @@ import json
 import math
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -116,18 +116,22 @@ def watching(table: Path | None = None) -> Iterator[Watch]:
     bars = Progress(*parts, console=err, transient=True)
     fitting = bars.add_task("fitting", total=None, visible=False, told="")
     total = count_rows(table) if table is not None else None
+    reading = bars.add_task("reading", total=None, visible=False, told="")
     scoring = bars.add_task("scoring", total=total, visible=False, told="")
 
     def sweep(number: int, marginal_error: float) -> None:
         bars.update(fitting, visible=True, told=f"sweep {number:,}, marginal error {marginal_error:.1e}")
         bars.start()
 
-    def rows(number: int) -> None:
-        done = bars.tasks[scoring].completed + number
-        bars.update(scoring, visible=True, completed=done, told=f"{done:,.0f} rows")
-        bars.start()
+    def count(task: TaskID) -> Callable[[int], None]:
+        def rows(number: int) -> None:
+            done = bars.tasks[task].completed + number
+            bars.update(task, visible=True, completed=done, told=f"{done:,.0f} rows")
+            bars.start()
+
+        return rows
 
     try:
-        yield Watch(sweep, rows)
+        yield Watch(sweep, rows=count(scoring), read=count(reading))
     finally:
         bars.stop()

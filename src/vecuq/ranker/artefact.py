@@ -15,24 +15,25 @@ from vecuq.ranker.tensors import read_tensors, write_tensors
 from vecuq.scaling import Scaler
 from vecuq.transport import CloudMap, GridMap, RankMap
 
-__all__ = ["load", "save_ranker"]
+__all__ = ["arrays_of", "header_of", "load", "ranker_of", "save_ranker"]
 
 
 def save_ranker(ranker: Ranker, path: str | os.PathLike[str]) -> None:
     """Write a ranker to ``path``, whole or not at all."""
-    write_tensors(path, "model", _header_of(ranker), _arrays_of(ranker))
+    write_tensors(path, "model", header_of(ranker), arrays_of(ranker))
 
 
 def load(path: str | os.PathLike[str]) -> Ranker:
     """Read a ranker that :meth:`Ranker.save` wrote; refuse anything else with one clear line."""
     header, arrays = read_tensors(path, "model")
     try:
-        return _ranker_of(header, arrays)
+        return ranker_of(header, arrays)
     except (KeyError, TypeError, IndexError, ValueError) as error:
         raise ModelFileError(f"{path} is damaged: its parts do not fit together ({error}).") from None
 
 
-def _header_of(ranker: Ranker) -> dict[str, Any]:
+def header_of(ranker: Ranker) -> dict[str, Any]:
+    """Return what goes into the header of a file that holds a ranker."""
     return {
         "columns": list(ranker.columns),
         "named": ranker.named,
@@ -45,7 +46,8 @@ def _header_of(ranker: Ranker) -> dict[str, Any]:
     }
 
 
-def _arrays_of(ranker: Ranker) -> dict[str, Array]:
+def arrays_of(ranker: Ranker) -> dict[str, Array]:
+    """Return the arrays of a ranker by name."""
     rank_map = ranker.rank_map
     places = (
         {f"axis.{k}": axis for k, axis in enumerate(rank_map.axes)}
@@ -64,7 +66,8 @@ def _arrays_of(ranker: Ranker) -> dict[str, Array]:
     }
 
 
-def _ranker_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
+def ranker_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
+    """Put a ranker together again; raise if its parts do not fit."""
     columns, active = tuple(map(str, header["columns"])), tuple(map(int, header["active"]))
     settings = _settings_of(header["settings"])
     told = {**header["diagnostics"], "constant_columns": tuple(header["diagnostics"]["constant_columns"])}

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vecuq._check import Array, finite_rows
 from vecuq.errors import TableError
-from vecuq.ranker.fit import MapRows, fit_map, fit_ranker
+from vecuq.ranker.fit import fit_map, fit_ranker
 from vecuq.ranker.ranker import Ranker, Ranking
 from vecuq.ranker.settings import PAPER, Settings
 from vecuq.ranker.stream import gather
@@ -37,8 +37,8 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
     flip
         Names of columns in which higher means more confident.
     ranges
-        For :meth:`partial_fit`: smallest and largest value per column over all rows to come, as a dict by name or an
-        array (columns, 2).
+        For :meth:`partial_fit`: smallest and largest value per column over all rows to come, before any flip, as a dict
+        by name or an array (columns, 2).
     n_jobs
         Threads for scoring many rows; None for one per core. The scores do not depend on it.
 
@@ -126,15 +126,15 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         else:
             values = self.ranker_.values_of(self._new_rows(X))
             table = ScoreTable(self.ranker_.columns, values, flipped=self.ranker_.flipped)
-        settings = self._settings()
-        self.gathered_ = gather(before, table, settings, ranges=self._ranges())
-        known, named = MapRows.of_sketch(self.gathered_.sketch), hasattr(self, "feature_names_in_")
-        return self._fitted(fit_map(known, self.gathered_.held, settings, named=named))
+        gathered = gather(before, table, self._settings(), ranges=self._ranges(table))
+        ranker = fit_map(gathered.known, gathered.held, self._settings(), named=hasattr(self, "feature_names_in_"))
+        self.gathered_ = gathered  # only now: a chunk that could not be fitted leaves everything as it was
+        return self._fitted(ranker)
 
-    def _ranges(self) -> Any:
+    def _ranges(self, table: ScoreTable) -> Any:
         if self.ranges is None or isinstance(self.ranges, dict):
             return self.ranges
-        return {f"x{k}": tuple(pair) for k, pair in enumerate(self.ranges)}
+        return dict(zip(table.columns, self.ranges, strict=True))
 
     def _settings(self) -> Settings:
         params = self.get_params(deep=False)
@@ -191,7 +191,7 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         if not _is_named(X):
             self.__dict__.pop("feature_names_in_", None)
             # Missing values are refused later, with the names of their columns.
-            matrix = validate_data(self, X, dtype=np.float64, ensure_all_finite=False)
+            matrix = validate_data(self, X, dtype=_FLOATS, ensure_all_finite=False)
             return ScoreTable.of(matrix, flip=self.flip)
         table = ScoreTable.of(X, columns=self.columns, flip=self.flip)
         self.n_features_in_ = len(table.columns)
@@ -202,7 +202,11 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         """Pass named rows on; check plain ones with scikit-learn's own messages. No rows at all is no error."""
         if _is_named(X):
             return X
-        return validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0)
+        return validate_data(self, X, reset=False, dtype=_FLOATS, ensure_all_finite=False, ensure_min_samples=0)
+
+
+# Single precision is scored without a copy in double.
+_FLOATS = [np.float64, np.float32]
 
 
 def _is_named(X: Any) -> bool:

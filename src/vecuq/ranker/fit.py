@@ -20,6 +20,7 @@ from vecuq.reference import (
     Reference,
     authors_targets,
     auto_targets,
+    check_targets,
     named_reference,
     outer_anchors,
 )
@@ -27,7 +28,7 @@ from vecuq.scaling import Scaler, fit_scaler
 from vecuq.table import ScoreTable
 from vecuq.transport import Cloud, Corners, Grid, Nodes, Potentials, rank_map, shared_mass
 
-__all__ = ["MapRows", "fit_map", "fit_ranker", "held_back_rows"]
+__all__ = ["MOST_HELD", "MapRows", "draw_rows", "fit_map", "fit_ranker", "held_back_rows"]
 
 # More held-back rows than this resolve nothing: p-values down to 1e-5.
 MOST_HELD = 100_000
@@ -162,9 +163,13 @@ def held_back_rows(n_rows: int, settings: Settings) -> NDArray[np.intp]:
         raise CalibrationError(
             f"At least two calibration rows are needed; got n_samples = {n_rows}. Hundreds make good p-values."
         )
-    n_held = min(int(settings.holdback * n_rows), n_rows - 2, MOST_HELD)
-    rng = np.random.default_rng(settings.random_state or 0)
-    return np.sort(rng.choice(n_rows, n_held, replace=False, shuffle=False)).astype(np.intp)
+    return draw_rows(n_rows, min(int(settings.holdback * n_rows), n_rows - 2, MOST_HELD), settings.random_state or 0)
+
+
+def draw_rows(n_rows: int, n_drawn: int, seed: int) -> NDArray[np.intp]:
+    """Return a seeded draw of rows without replacement, increasing."""
+    drawn = np.random.default_rng(seed).choice(n_rows, n_drawn, replace=False, shuffle=False)
+    return np.sort(drawn).astype(np.intp)
 
 
 def varying_columns(known: MapRows, n_held: int) -> list[int]:
@@ -196,15 +201,17 @@ def reference_targets(
         wanted = settings.n_targets
     if settings.grid == "authors":
         return authors_targets(reference, n_columns, wanted)
-    return reference.targets(n_columns, wanted)
+    return check_targets(reference.targets(n_columns, wanted), n_columns)
 
 
 def _judge(solved: Potentials, settings: Settings, n_rows: int, corners: Corners | None) -> None:
     if not solved.converged:
+        scaling = "" if settings.scaling == "featurewise" else "use scaling='featurewise', "
+        anchors = "" if settings.anchors <= 10 else f"bring the anchors nearer (now {settings.anchors:g}), "
         message = (
             f"The transport plan did not converge: marginal error {solved.marginal_error:.1e} after {solved.sweeps:,} "
-            f"sweeps, wanted {settings.tol:.0e}. Raise epsilon (now {settings.epsilon:g}), use scaling='featurewise' "
-            f"(now {settings.scaling!r}), raise max_iter, or loosen tol."
+            f"sweeps, wanted {settings.tol:.0e}. Raise epsilon (now {settings.epsilon:g}), {scaling}{anchors}"
+            f"raise max_iter, or loosen tol."
         )
         if settings.on_failure == "raise" or not np.isfinite(solved.marginal_error):
             raise ConvergenceError(message)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vecuq._check import Array, finite_rows, in_range
+from vecuq._check import Array, finite_rows, in_range, whole_number
 from vecuq.errors import CalibrationError, ColumnError, MissingValueWarning, SettingError, TableError
 from vecuq.ranker.settings import Settings
 from vecuq.scaling import Scaler
@@ -112,6 +112,8 @@ class Ranker:
         Many rows are shared among ``n_jobs`` threads, by default one per core. Rows with missing values are told in one
         warning, unless ``warn`` is False.
         """
+        if n_jobs is not None:
+            whole_number("n_jobs", n_jobs, 1)
         values = self.values_of(data)
         present = finite_rows(values)
         if present.all():
@@ -190,8 +192,8 @@ class Ranker:
         """Raise if no rows were held back, for then there are no p-values."""
         if not self.diagnostics.n_held:
             raise CalibrationError(
-                "p-values need calibration rows that the map has not seen, and this ranker was fitted with holdback=0. "
-                "Fit with holdback=0.5, say."
+                "p-values need calibration rows that the map has not seen, and this ranker was fitted with holdback=0, "
+                "with too few rows, or from a sketch. Fit rows with holdback=0.5, say."
             )
 
     def _warn_missing(self, values: Array, present: Any) -> None:

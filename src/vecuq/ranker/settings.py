@@ -7,7 +7,7 @@ from typing import Any
 
 from vecuq._check import in_range, one_of, whole_number
 from vecuq.errors import SettingError
-from vecuq.reference import GRIDS, Reference, named_reference
+from vecuq.reference import GRIDS, Reference, named_reference, reference_name
 from vecuq.scaling import SCALINGS
 
 __all__ = ["Settings"]
@@ -101,7 +101,7 @@ class Settings:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; a reference object is shown by its representation."""
         values = asdict(self)
-        values["reference"] = self.reference if isinstance(self.reference, str) else repr(self.reference)
+        values["reference"] = self.reference if isinstance(self.reference, str) else reference_name(self.reference)
         return {key: value.item() if hasattr(value, "item") else value for key, value in values.items()}
 
 

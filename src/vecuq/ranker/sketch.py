@@ -17,7 +17,7 @@ from vecuq.table import ScoreTable
 from vecuq.transport import chebyshev_moments
 from vecuq.transport.blocks import one_blas_thread
 
-__all__ = ["Ranges", "Sketch", "load_sketch", "sketch"]
+__all__ = ["Ranges", "Sketch", "load_sketch", "sketch", "turned"]
 
 Ranges = Mapping[str, tuple[float, float]]
 
@@ -106,8 +106,8 @@ def sketch(
     rows
         Anything a :class:`vecuq.ScoreTable` can be made of; no missing values.
     ranges
-        Smallest and largest value per column, after flipping, over *all* chunks that are to be added; by default
-        those of these rows. A row outside is an error.
+        Smallest and largest value per column, as it came (before any flip), over *all* chunks that are to be added; by
+        default those of these rows. A row outside is an error.
     nodes
         Chebyshev nodes per column: 12 for epsilon of 0.5 or more, 17 for 0.2, 22 for 0.1.
     columns, flip
@@ -133,7 +133,7 @@ def sketch(
         raise TableError("A sketch needs at least one row.")
     values = np.asarray(table.values, dtype=float)
     seen_low, seen_high = values.min(axis=0), values.max(axis=0)
-    low, high = (seen_low, seen_high) if ranges is None else _box(ranges, table.columns)
+    low, high = (seen_low, seen_high) if ranges is None else _box(ranges, table)
     _refuse_outside(table.columns, values, low, high)
     with one_blas_thread():
         moments = chebyshev_moments(_units(values, low, high), nodes)
@@ -142,18 +142,24 @@ def sketch(
 
 def _units(values: Array, low: Array, high: Array) -> Array:
     width = np.where(high > low, high - low, 1.0)
-    return np.clip((2.0 * values - (low + high)) / width, -1.0, 1.0)
+    return np.clip(2.0 * ((values - low) / width) - 1.0, -1.0, 1.0)
 
 
-def _box(ranges: Ranges, columns: Sequence[str]) -> tuple[Array, Array]:
-    absent = [name for name in columns if name not in ranges]
+def _box(ranges: Ranges, table: ScoreTable) -> tuple[Array, Array]:
+    absent = [name for name in table.columns if name not in ranges]
     if absent:
         raise ColumnError(f"`ranges` lacks {absent}; it must give (smallest, largest) for every score column.")
-    low, high = (np.array([float(ranges[name][side]) for name in columns]) for side in (0, 1))
-    wrong = [name for name, a, b in zip(columns, low, high, strict=True) if not (np.isfinite([a, b]).all() and a <= b)]
+    given = np.array([[float(side) for side in ranges[name]] for name in table.columns])
+    wrong = [name for name, (a, b) in zip(table.columns, given, strict=True) if not (np.isfinite(a + b) and a <= b)]
     if wrong:
         raise SettingError(f"`ranges` must be finite (smallest, largest) pairs; those of {wrong} are not.")
-    return low, high
+    return turned(given[:, 0], given[:, 1], table)
+
+
+def turned(low: Array, high: Array, table: ScoreTable | Sketch) -> tuple[Array, Array]:
+    """Turn ranges from the user's direction to that of the table, or back: a flipped column runs the other way."""
+    flipped = np.array([name in table.flipped for name in table.columns])
+    return np.where(flipped, -high, low), np.where(flipped, -low, high)
 
 
 def _refuse_outside(columns: Sequence[str], values: Array, low: Array, high: Array) -> None:

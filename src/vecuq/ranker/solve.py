@@ -70,9 +70,12 @@ def solve_transport(problem: Problem, settings: Settings, progress: Progress | N
 
 def _sketch_fits(problem: Problem, settings: Settings) -> bool:
     """Whether a sketch is asked for, is all there is, or is cheaper than sweeping over the rows."""
-    if not isinstance(problem.targets, Grid) or settings.solver not in ("auto", "sketch"):
-        if settings.solver == "sketch":
-            raise SettingError("solver='sketch' needs a Cartesian grid; this reference is a cloud. Use solver='auto'.")
+    full = isinstance(problem.targets, Grid) and problem.targets.is_full
+    if not full and (settings.solver == "sketch" or problem.rows is None):
+        raise SettingError(
+            "A sketch needs a full Cartesian grid, which this reference is not. Fit rows, by solver='auto'."
+        )
+    if not full or settings.solver not in ("auto", "sketch"):
         return False
     if settings.solver == "sketch" or problem.rows is None:
         return True
@@ -101,7 +104,7 @@ def _solve_sketch(problem: Problem, settings: Settings, progress: Progress | Non
 
 def _solve_on(nodes: Nodes, problem: Problem, settings: Settings, progress: Progress | None) -> Potentials | None:
     grid = problem.targets
-    if not isinstance(grid, Grid) or not grid.is_full:
+    if not isinstance(grid, Grid):
         return None
     kernel = ProjectedKernel(nodes, problem.corners, grid, settings.epsilon)
     solved = solve(kernel.push, grid.weights, tol=settings.tol, max_sweeps=settings.max_iter, progress=progress)
@@ -115,7 +118,7 @@ def _project(problem: Problem, q: int) -> Nodes | None:
     rows = problem.rows
     if rows is None or float(q) ** rows.shape[1] > 8 * MOST_NODES:
         return None
-    units = (2.0 * rows - (problem.low + problem.high)) / (problem.high - problem.low)
+    units = np.clip(2.0 * ((rows - problem.low) / (problem.high - problem.low)) - 1.0, -1.0, 1.0)
     return Nodes.of(chebyshev_moments(units, q), problem.low, problem.high, problem.row_weight)
 
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, refuse_missing
-from vecuq.errors import TableError
-from vecuq.ranker.fit import MapRows, fit_map, held_back_rows
+from vecuq.errors import SettingError, TableError
+from vecuq.ranker.fit import MOST_HELD, MapRows, draw_rows, fit_map, held_back_rows
 from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.settings import Settings
-from vecuq.ranker.sketch import Ranges, Sketch, sketch
+from vecuq.ranker.sketch import Ranges, Sketch, sketch, turned
+from vecuq.ranker.solve import MOST_NODES
+from vecuq.reference import MAX_COLUMNS, auto_targets, named_reference
 from vecuq.table import ScoreTable
-from vecuq.transport import nodes_needed
+from vecuq.transport import Grid, nodes_needed
 
-__all__ = ["Gathered", "fit_stream", "gather"]
+__all__ = ["Gathered", "fit_stream", "gather", "stream_nodes"]
 
 Chunks = Callable[[], Iterable[ScoreTable]]
 
@@ -54,16 +58,32 @@ def fit_stream(
     chosen = settings or Settings()
     total = sum(len(chunk) for chunk in chunks()) if n_rows is None else n_rows
     held_index = held_back_rows(total, chosen)
-    low, high, held, columns = _extremes(_split(chunks(), held_index, total, advance))
-    ranges = dict(zip(columns, zip(low, high, strict=True), strict=True))
-    q = nodes_needed(1.0 / chosen.epsilon) + 2
-    whole: Sketch | None = None
-    for table, _ in _split(chunks(), held_index, total, advance):
-        part = sketch(table, ranges=ranges, nodes=q) if len(table) else None
-        whole = part if whole is None else whole if part is None else whole + part
-    if whole is None:
-        raise TableError("There are no rows to fit.")
+    first, low, high, held = _extremes(_split(chunks(), held_index, total, advance))
+    q = stream_nodes(chosen, len(first.columns))
+    if q is None:
+        raise SettingError(
+            f"These settings and {len(first.columns)} columns need all rows at once: streaming wants a full grid, "
+            f"featurewise or global scaling, few columns and a smooth kernel. Use fit_ranker."
+        )
+    ranges = dict(zip(first.columns, zip(*turned(low, high, first), strict=True), strict=True))
+    parts = (table for table, _ in _split(chunks(), held_index, total, advance) if len(table))
+    whole = reduce(add, (sketch(table, ranges=ranges, nodes=q) for table in parts))
     return fit_map(MapRows.of_sketch(whole), held, chosen)
+
+
+def stream_nodes(settings: Settings, n_columns: int) -> int | None:
+    """Return how many nodes per column a sketch for these settings needs; None if no sketch will do."""
+    if settings.scaling not in ("featurewise", "global") or settings.grid == "authors" or n_columns > MAX_COLUMNS:
+        return None
+    if settings.solver not in ("auto", "sketch"):
+        return None
+    reference = named_reference(settings.reference)
+    targets = reference.targets(n_columns, auto_targets(n_columns, settings.epsilon))
+    if not isinstance(targets, Grid) or not targets.is_full:
+        return None
+    width = max(float(axis[-1] - axis[0]) for axis in targets.axes) * (2.0 if reference.signed else 1.0)
+    q = nodes_needed(width / settings.epsilon) + 3
+    return q if q**n_columns <= MOST_NODES else None
 
 
 def _split(
@@ -82,16 +102,18 @@ def _split(
         raise TableError(f"{total:,} rows were announced, {start:,} came. The source changed while it was read.")
 
 
-def _extremes(parts: Iterator[tuple[ScoreTable, Array]]) -> tuple[Array, Array, Array, tuple[str, ...]]:
-    lows, highs, held = [], [], []
-    columns: tuple[str, ...] = ()
+def _extremes(parts: Iterator[tuple[ScoreTable, Array]]) -> tuple[ScoreTable, Array, Array, Array]:
+    """Return a table that shows the columns, the extremes of the map's rows, and the held-back rows."""
+    lows, highs, held, shown = [], [], [], None
     for table, aside in parts:
-        columns = table.columns
+        shown = table
         held.append(aside)
         if len(table):
             lows.append(table.values.min(axis=0))
             highs.append(table.values.max(axis=0))
-    return np.min(lows, axis=0), np.max(highs, axis=0), np.concatenate(held), columns
+    if shown is None:
+        raise TableError("There are no rows to fit.")
+    return shown, np.min(lows, axis=0), np.max(highs, axis=0), np.concatenate(held)
 
 
 def _held_apart(chunk: ScoreTable, held: NDArray[np.intp]) -> tuple[ScoreTable, Array]:
@@ -103,21 +125,42 @@ def _held_apart(chunk: ScoreTable, held: NDArray[np.intp]) -> tuple[ScoreTable, 
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """What chunk after chunk leaves behind: a sketch of the map's rows, and the rows held back."""
+    """What chunk after chunk leaves behind: a sketch of the map's rows, and the rows held back.
+
+    The map's rows themselves are kept while they are few, for then they may fill little of the given ranges.
+    """
 
     sketch: Sketch
     held: Array
+    rows: Array | None
+
+    @property
+    def known(self) -> MapRows:
+        """What a map can be fitted to."""
+        if self.rows is None:
+            return MapRows.of_sketch(self.sketch)
+        return MapRows.of_rows(ScoreTable(self.sketch.columns, self.rows, flipped=self.sketch.flipped), self.rows)
 
 
 def gather(before: Gathered | None, chunk: ScoreTable, settings: Settings, *, ranges: Ranges | None = None) -> Gathered:
     """Add a chunk to what was gathered before; the first chunk sets the ranges unless they are given."""
     refuse_missing(chunk.values, chunk.columns)
-    seen = 0 if before is None else before.sketch.count + len(before.held)
-    seed = (settings.random_state or 0) + seen  # another draw for every chunk
-    rows, held = _held_apart(chunk, held_back_rows(len(chunk), replace(settings, random_state=seed)))
+    n_before, seen = (0, 0) if before is None else (len(before.held), before.sketch.count + len(before.held))
+    n_held = min(int(settings.holdback * len(chunk)), MOST_HELD - n_before)
+    rows, held = _held_apart(chunk, draw_rows(len(chunk), n_held, (settings.random_state or 0) + seen))
     if before is None:
-        # The ranges may be twice as wide as what was seen so far: more nodes than a full pass needs.
-        return Gathered(sketch(rows, ranges=ranges, nodes=nodes_needed(2.0 / settings.epsilon)), held)
-    box = zip(before.sketch.box_low, before.sketch.box_high, strict=True)
-    added = sketch(rows, ranges=dict(zip(chunk.columns, box, strict=True)), nodes=before.sketch.nodes)
-    return Gathered(before.sketch + added, np.concatenate([before.held, held]))
+        q = stream_nodes(settings, len(chunk.columns))
+        if q is None:
+            raise SettingError(
+                "partial_fit keeps a sketch, and these settings or so many columns need all rows. Use fit."
+            )
+        return Gathered(sketch(rows, ranges=ranges, nodes=q + 2), held, rows.values)
+    old = before.sketch
+    box = zip(*turned(old.box_low, old.box_high, old), strict=True)
+    merged = old + sketch(rows, ranges=dict(zip(old.columns, box, strict=True)), nodes=old.nodes)
+    kept = None if before.rows is None or merged.count > _FEW else np.concatenate([before.rows, rows.values])
+    return Gathered(merged, np.concatenate([before.held, held]), kept)
+
+
+# As long as there are fewer rows than this, they are fitted themselves.
+_FEW = 5_000

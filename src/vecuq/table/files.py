@@ -30,6 +30,8 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     """Return the extension that says how to read or write a table file."""
     suffix = Path(path).suffix.lower()
     if suffix not in EXTENSIONS:
+        if Path(path).is_dir():
+            raise TableError(f"{path} is a folder; a file was expected.")
         raise TableError(f"{path} must end in one of {', '.join(EXTENSIONS)}, which says how to read or write it.")
     return suffix
 

@@ -58,7 +58,16 @@ class GridMap:
 
     @cached_property
     def _in_box(self) -> BoxMap | None:
-        return None if self.box is None else box_map(self.axes, self.log_v, self.epsilon, self.box)
+        short = None if self.box is None else box_map(self.axes, self.log_v, self.epsilon, self.box)
+        return short if short is not None and self._confirms(short) else None
+
+    def _confirms(self, short: BoxMap) -> bool:
+        """Whether the short sum is the map, at the corners of the box and at random points in it."""
+        m = len(self.axes)
+        corners = np.stack(np.meshgrid(*[[-1.0, 1.0]] * m, indexing="ij"), axis=-1).reshape(-1, m)
+        units = np.concatenate([corners, np.random.default_rng(0).uniform(-1.0, 1.0, size=(200, m))])
+        rows = short.centre + short.half * units
+        return bool(np.abs(short.images(rows) - self._anywhere(rows, 1)).max() <= 5e-10)
 
     @cached_property
     def _saturation(self) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from vecuq.engine import ahead
 from vecuq.errors import CalibrationWarning, ConvergenceError
 from vecuq.ranker import Ranker, Settings, fit_ranker, fit_stream
+from vecuq.ranker.stream import stream_nodes
 from vecuq.table import ScoreTable, count_rows, kind_of, read_batches, read_table
 from vecuq.workflows.watch import NOBODY, PathLike, Watch, refuse_place
 
@@ -18,8 +19,6 @@ __all__ = ["Fitted", "fit"]
 # From here on a file is streamed instead of read as a whole.
 _MANY_ROWS = 500_000
 _MANY_BYTES = 256 * 2**20
-# A sketch of more columns has too many nodes.
-_MOST_COLUMNS = 4
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,10 @@ def _fit_streaming(
     path: PathLike, settings: Settings, columns: Sequence[str] | None, flip: Sequence[str], watch: Watch
 ) -> Fitted | None:
     """Fit in bounded memory; None when the file is small, or the settings need all rows at once."""
-    if not _has_many_rows(path, columns) or settings.scaling == "quantile" or settings.grid == "authors":
+    if not _has_many_rows(path, columns):
         return None
     first = ScoreTable.of(next(read_batches(path, columns=columns or ())), columns=columns, flip=flip)
-    if len(first.columns) > _MOST_COLUMNS or settings.solver not in ("auto", "sketch"):
+    if stream_nodes(settings, len(first.columns)) is None:
         return None
     _doubt_direction(first)
 
@@ -67,7 +66,7 @@ def _fit_streaming(
         return (ScoreTable.of(batch, columns=first.columns, flip=flip) for batch in batches)
 
     try:
-        ranker = fit_stream(chunks, settings, n_rows=count_rows(path), advance=watch.rows)
+        ranker = fit_stream(chunks, settings, n_rows=count_rows(path), advance=watch.read)
     except ConvergenceError:
         return None  # the kernel is too steep for a sketch: take the rows themselves
     return Fitted(ranker, tuple(getattr(first.others, "column_names", ())))

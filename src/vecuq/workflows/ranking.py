@@ -54,6 +54,7 @@ def rank(
     watch: Watch = NOBODY,
 ) -> Ranked:
     """Fit, score and report in one go: a model, a ranked table and a page in ``folder``."""
+    _refuse_absent(labels, new)
     with atomic_folder(folder) as part:
         fitted = fit(calibration, part / "model.vecuq", settings, columns=columns, flip=flip, watch=watch)
         ranked = part / f"ranked{kind_of(new)}"
@@ -61,6 +62,13 @@ def rank(
         evaluation = evaluate_labels(ranked, fitted.ranker, labels) if labels else ()
         report(part / "model.vecuq", new, part / "report.html", evaluation=evaluation)
     return Ranked(fitted, scored, evaluation)
+
+
+def _refuse_absent(labels: Labels | None, new: PathLike) -> None:
+    """Raise, before any long work, if a label column is not there."""
+    named = [name for name in (labels.error, labels.ood) if name] if labels else []
+    if named:
+        wanted_columns(dict.fromkeys(named), next(read_batches(new)).schema.names, purpose="named as a label")
 
 
 def report(model: PathLike, new: PathLike, out: PathLike, *, evaluation: Sequence[dict[str, Any]] = ()) -> None:

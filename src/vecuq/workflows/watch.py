@@ -18,10 +18,11 @@ PathLike = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Watch:
-    """Whom to tell how far a long job is: every sweep and its marginal error, every piece of rows."""
+    """Whom to tell how far a long job is: every sweep and its marginal error, every piece of rows scored or read."""
 
     sweep: Callable[[int, float], None] | None = None
     rows: Callable[[int], None] | None = None
+    read: Callable[[int], None] | None = None
 
 
 NOBODY = Watch()

@@ -1,0 +1,141 @@
+"""Everything that can be computed, by name; third parties add to it through the entry points ``vecuq.measures``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from importlib.metadata import entry_points
+from typing import Any
+
+from vecuq._check import unique_names
+from vecuq.errors import SettingError, VecuqWarning
+from vecuq.measures import confidence
+from vecuq.measures.gaussian import GaussianMixture, Mahalanobis, RelativeMahalanobis
+from vecuq.measures.neighbours import KNearest
+from vecuq.measures.risk import APPROXIMATIONS, RULES, risk
+
+__all__ = ["ENTRY_POINTS", "Measure", "compositions", "find_measures", "list_measures", "measures"]
+
+ENTRY_POINTS = "vecuq.measures"
+DENSITIES: dict[str, type[Any]] = {
+    "mahalanobis": Mahalanobis,
+    "relative_mahalanobis": RelativeMahalanobis,
+    "gmm": GaussianMixture,
+    "knn": KNearest,
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One column that can be computed.
+
+    ``needs`` is ``"logits"`` (probabilities do as well), ``"raw logits"`` (they do not) or ``"training"``. In the first
+    two cases ``compute`` maps logits (members, rows, classes) to one number per row, higher = more uncertain. In the
+    last it is a class with ``fit(embeddings, labels)``, which makes an object with ``score(embeddings)`` and
+    ``arrays()``; embeddings are a list with one (rows, d) array-like per member, and the class called with the
+    arrays by name makes the same object again.
+    """
+
+    name: str
+    about: str
+    needs: str
+    compute: Any
+    modality: str = "classifier"
+
+
+def _risk_measures() -> list[Measure]:
+    out = []
+    for rule in RULES:
+        spelt = rule.replace("-", "_")
+        for i in APPROXIMATIONS:
+            compute = partial(risk, kind="bayes", rule=rule, truth=i)
+            out.append(Measure(f"bayes_{spelt}_{i}", f"Bayes risk, {rule} score, truth {_WORDS[i]}", "logits", compute))
+        for kind in ("excess", "total"):
+            for i in APPROXIMATIONS:
+                for j in APPROXIMATIONS:
+                    compute = partial(risk, kind=kind, rule=rule, truth=i, prediction=j)
+                    about = f"{kind} risk, {rule} score, truth {_WORDS[i]}, prediction {_WORDS[j]}"
+                    out.append(Measure(f"{kind}_{spelt}_{i}_{j}", about, "logits", compute))
+    return out
+
+
+_WORDS = {1: "each member", 2: "their mean", 3: "central"}
+
+
+def _other_measures() -> list[Measure]:
+    def of(function: Callable[[Any], Any], needs: str = "logits") -> Measure:
+        return Measure(function.__name__, _first_line(function), needs, function)
+
+    plain = [confidence.msp, confidence.entropy, confidence.margin]
+    ensemble = [confidence.mutual_information, confidence.variation_ratio]
+    raw = [confidence.max_logit, confidence.energy]
+    densities = [Measure(name, _first_line(kind), "training", kind) for name, kind in DENSITIES.items()]
+    return [*map(of, plain), *map(of, ensemble), *(of(function, "raw logits") for function in raw), *densities]
+
+
+def _first_line(documented: Any) -> str:
+    return str(documented.__doc__).strip().splitlines()[0].rstrip(".")
+
+
+@lru_cache(maxsize=1)
+def measures() -> dict[str, Measure]:
+    """Return every measure by name: ours, and those of installed packages."""
+    known = {measure.name: measure for measure in (*_other_measures(), *_risk_measures())}
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            added = point.load()
+        except Exception as error:  # a broken package must not take ours down
+            warnings.warn(f"The measure {point.name!r} could not be loaded: {error}", VecuqWarning, stacklevel=2)
+            continue
+        if not isinstance(added, Measure) or added.name in known:
+            warnings.warn(
+                f"The entry point {point.name!r} is no vecuq.measures.Measure of a new name.",
+                VecuqWarning,
+                stacklevel=2,
+            )
+            continue
+        known[added.name] = added
+    return known
+
+
+def list_measures() -> dict[str, tuple[str, ...]]:
+    """Return the names of everything that can be computed, by modality.
+
+    Examples
+    --------
+    >>> "mutual_information" in list_measures()["classifier"]
+    True
+    """
+    by_modality: dict[str, list[str]] = {}
+    for measure in measures().values():
+        by_modality.setdefault(measure.modality, []).append(measure.name)
+    return {modality: tuple(names) for modality, names in by_modality.items()}
+
+
+_RULE_NAMES = tuple(rule.replace("-", "_") for rule in RULES)
+# The paper's compositions, by name.
+compositions: dict[str, tuple[str, ...]] = {
+    "eat_m": ("bayes_log_1", "excess_log_1_1", "total_log_1_1", "mahalanobis"),
+    "excess_log": ("excess_log_1_1", "excess_log_1_2", "excess_log_2_1", "excess_log_1_3", "excess_log_3_1"),
+    "total_rules": tuple(f"total_{rule}_1_2" for rule in _RULE_NAMES),
+    "bayes_rules": tuple(f"bayes_{rule}_1" for rule in _RULE_NAMES),
+    "excess_rules": tuple(f"excess_{rule}_1_3" for rule in _RULE_NAMES),
+}
+
+
+def find_measures(names: Sequence[str]) -> tuple[Measure, ...]:
+    """Return the named measures; the name of a composition stands for its columns."""
+    from difflib import get_close_matches
+
+    wanted = unique_names(column for name in names for column in compositions.get(name, (name,)))
+    known = measures()
+    for name in wanted:
+        if name not in known:
+            near = get_close_matches(name, [*known, *compositions], n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise SettingError(f"There is no measure {name!r}.{hint} `vecuq measures` lists them all.")
+    if not wanted:
+        raise SettingError("At least one measure is needed; none was named.")
+    return tuple(known[name] for name in wanted)

@@ -1,0 +1,184 @@
+"""ClassifierOutputs: what a classifier or an ensemble said of some rows, as it came from the model."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vecuq._check import Array, existing_file, in_range, shape_of
+from vecuq.errors import TableError
+
+__all__ = ["ClassifierOutputs", "read_outputs"]
+
+# Entries of one block of (members, rows, classes): 32 MiB in float64.
+_BLOCK_ENTRIES = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierOutputs:
+    """Logits or probabilities per member, and whatever embeddings, labels and ids came along.
+
+    Build it with :meth:`of` from arrays, or with :func:`vecuq.read_outputs` from files. Arrays are never copied as a whole:
+    memory-mapped ones are read block by block.
+
+    Parameters
+    ----------
+    members
+        One array (rows, classes) per member of the ensemble.
+    are_probabilities
+        Whether the members hold probabilities rather than logits.
+    embeddings
+        (rows, d) or (members, rows, d), or None.
+    labels, ids
+        One per row, or None.
+    temperature
+        What logits are divided by.
+    """
+
+    members: tuple[Any, ...]
+    are_probabilities: bool = False
+    embeddings: Any = None
+    labels: Any = None
+    ids: Any = None
+    temperature: float = 1.0
+
+    @staticmethod
+    def of(
+        *,
+        logits: Any = None,
+        probs: Any = None,
+        embeddings: Any = None,
+        labels: Any = None,
+        ids: Any = None,
+        temperature: float = 1.0,
+    ) -> ClassifierOutputs:
+        """Check and keep arrays: ``logits`` or ``probs`` as (rows, classes), (members, rows, classes), or a list of members.
+
+        Examples
+        --------
+        >>> outputs = ClassifierOutputs.of(logits=np.zeros((5, 100, 10)), labels=np.zeros(100))
+        >>> len(outputs.members), outputs.n_rows, outputs.n_classes
+        (5, 100, 10)
+        """
+        if (logits is None) == (probs is None):
+            raise TableError("Give either logits or probs, and not both.")
+        in_range("temperature", temperature, 0.0, ends="()")
+        made = ClassifierOutputs(
+            _split_members(probs if logits is None else logits),
+            logits is None,
+            None if embeddings is None else _as_array(embeddings),
+            None if labels is None else np.asarray(labels),
+            None if ids is None else np.asarray(ids),
+            temperature,
+        )
+        made._check_lengths()
+        return made
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.members[0].shape[0])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.members[0].shape[1])
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Yield spans of rows with their logits, (members, rows, classes), float64, divided by the temperature."""
+        size = max(1, _BLOCK_ENTRIES // (len(self.members) * self.n_classes))
+        for start in range(0, max(self.n_rows, 1), size):
+            span = slice(start, min(start + size, self.n_rows))
+            block = np.stack([np.asarray(member[span], dtype=float) for member in self.members])
+            yield span, (self._logs(block, start) if self.are_probabilities else block) / self.temperature
+
+    def _logs(self, probabilities: Array, start: int) -> Array:
+        bad = (probabilities < 0) | (np.abs(probabilities.sum(axis=-1, keepdims=True) - 1.0) > 0.01)
+        if bad.any():
+            row = start + int(bad.any(axis=(0, 2)).argmax())
+            raise TableError(
+                f"Probabilities must be at least 0 and sum to 1; those of row {row:,} (counting from 0) do not. "
+                f"If these are logits, name them `logits`."
+            )
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(probabilities))
+
+    def _check_lengths(self) -> None:
+        shapes = {member.shape for member in self.members}
+        if len(shapes) > 1:
+            raise TableError(f"All members must have the same (rows, classes); got {sorted(shapes)}.")
+        for name in ("labels", "ids"):
+            value = getattr(self, name)
+            if value is not None and value.shape != (self.n_rows,):
+                raise TableError(f"`{name}` must have one entry per row, {self.n_rows:,}; got {shape_of(value)}.")
+        if self.embeddings is not None and self.embeddings.shape[-2] != self.n_rows:
+            raise TableError(f"`embeddings` must have {self.n_rows:,} rows; got {shape_of(self.embeddings)}.")
+
+
+def _as_array(data: Any) -> Any:
+    array = data if isinstance(data, np.ndarray) else np.asarray(data)
+    if array.dtype.kind not in "fiu":
+        raise TableError(f"Numbers were expected; got {shape_of(array)}.")
+    return array
+
+
+def _split_members(data: Any) -> tuple[Any, ...]:
+    parts = [_as_array(part) for part in data] if isinstance(data, list | tuple) else [_as_array(data)]
+    members = [member for part in parts for member in ([part] if part.ndim == 2 else list(part))]
+    if not members or any(member.ndim != 2 or member.shape[1] == 0 for member in members):
+        raise TableError(
+            f"Logits or probabilities must have shape (rows, classes) or (members, rows, classes); "
+            f"got {[shape_of(part) for part in parts][:3]}."
+        )
+    return tuple(members)
+
+
+def read_outputs(paths: Any, *, temperature: float = 1.0) -> ClassifierOutputs:
+    """Read one file of outputs, or several, one per member.
+
+    ``npz`` files hold ``logits`` or ``probs``, and may hold ``embeddings``, ``labels`` and ``ids`` (taken from the first
+    file). ``npy`` files hold logits and are memory-mapped.
+    """
+    files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not files:
+        raise TableError("At least one file of outputs is needed.")
+    parts = [_read_file(existing_file(path)) for path in files]
+    kinds = {"probs" if "probs" in part else "logits" for part in parts}
+    if len(kinds) > 1:
+        raise TableError("Some files hold logits and others probabilities; all members must be of one kind.")
+    kind = kinds.pop()
+    embeddings = [part["embeddings"] for part in parts if "embeddings" in part]
+    whole = embeddings[0] if len(embeddings) == 1 else np.stack(embeddings) if len(embeddings) == len(parts) else None
+    return ClassifierOutputs.of(
+        **{kind: [part[kind] for part in parts]},
+        embeddings=whole,
+        labels=parts[0].get("labels"),
+        ids=parts[0].get("ids"),
+        temperature=temperature,
+    )
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        if path.suffix.lower() == ".npy":
+            return {"logits": np.load(path, mmap_mode="r", allow_pickle=False)}
+        if path.suffix.lower() != ".npz":
+            raise TableError(f"{path} must be an npz or npy file of logits or probabilities.")
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files if name in _KNOWN}
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+        if isinstance(error, TableError):
+            raise
+        raise TableError(f"{path} cannot be read (objects are refused): {' '.join(str(error).split())[:200]}") from None
+    if ("logits" in arrays) == ("probs" in arrays):
+        raise TableError(f"{path} must hold either `logits` or `probs`; it holds {sorted(arrays)}.")
+    return arrays
+
+
+_KNOWN: Sequence[str] = ("logits", "probs", "embeddings", "labels", "ids")
