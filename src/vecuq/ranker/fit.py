@@ -225,7 +225,7 @@ def _judge(solved: Potentials, settings: Settings, n_rows: int, corners: Corners
         )
 
 
-def monotone_violations(ranker: Ranker, scaled: Array | None, n_bumps: int = 2_000) -> float | None:
+def monotone_violations(ranker: Ranker, scaled: Array | None, n_bumps: int = 768) -> float | None:
     """Return the share of random bumps of one column that lower the score, from rows and from anywhere around."""
     if ranker.scaler.signed:
         return None

@@ -81,8 +81,9 @@ def stream_nodes(settings: Settings, n_columns: int) -> int | None:
     targets = reference.targets(n_columns, auto_targets(n_columns, settings.epsilon))
     if not isinstance(targets, Grid) or not targets.is_full:
         return None
-    width = max(float(axis[-1] - axis[0]) for axis in targets.axes) * (2.0 if reference.signed else 1.0)
-    q = nodes_needed(width / settings.epsilon) + 3
+    width = max(float(axis[-1] - axis[0]) for axis in targets.axes)
+    evenly = all(np.ptp(np.diff(axis)) < 1e-9 for axis in targets.axes)
+    q = nodes_needed(width / settings.epsilon) + (0 if evenly else 3)  # other laws have steeper maps
     return q if q**n_columns <= MOST_NODES else None
 
 

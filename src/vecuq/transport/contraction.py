@@ -6,7 +6,7 @@ import numpy as np
 
 from vecuq.transport.targets import Array
 
-__all__ = ["contract", "contract_linear", "log_sum_exp", "safe_log"]
+__all__ = ["Contraction", "contract_linear", "log_sum_exp", "safe_log"]
 
 
 def safe_log(values: Array) -> Array:
@@ -22,22 +22,29 @@ def log_sum_exp(values: Array, axis: int) -> Array:
     return np.asarray(safe_log(np.exp(values - top).sum(axis=axis)) + np.squeeze(top, axis=axis))
 
 
-def contract(log_tensor: Array, log_factors: list[Array]) -> Array:
-    """Return log sum_j exp(T[j_1 .. j_m] + sum_k L_k[a_k, j_k]) for every (a_1 .. a_m).
+class Contraction:
+    """The map T -> log sum_j exp(T[j_1 .. j_m] + sum_k L_k[a_k, j_k]) for every (a_1 .. a_m), for fixed factors L.
 
     The cost is that of the first axis: (points of the small grid) x (points of the large one). Where everything
     fits into the range of a float64 the sums are matrix products; otherwise they are taken in the log domain.
     """
-    shifts = [factor.max(axis=1) for factor in log_factors]
-    shifted = [factor - shift[:, None] for factor, shift in zip(log_factors, shifts, strict=True)]
-    live = log_tensor[np.isfinite(log_tensor)]
-    if live.size and np.ptp(live) - sum(float(factor.min()) for factor in shifted) < _LINEAR_RANGE:
-        out = safe_log(contract_linear(np.exp(log_tensor - live.max()), [np.exp(f) for f in shifted])) + live.max()
-    else:
-        out = _contract_log(log_tensor, shifted)
-    for k, shift in enumerate(shifts):
-        out += shift.reshape([-1 if j == k else 1 for j in range(out.ndim)])
-    return np.asarray(out)
+
+    def __init__(self, log_factors: list[Array]) -> None:
+        shifts = [factor.max(axis=1) for factor in log_factors]
+        self.shifted = [factor - shift[:, None] for factor, shift in zip(log_factors, shifts, strict=True)]
+        self.factors = [np.exp(factor) for factor in self.shifted]
+        self.reach = -sum(float(factor.min()) for factor in self.shifted)
+        self.shift = np.zeros(())
+        for shift in shifts:
+            self.shift = np.add.outer(self.shift, shift)
+
+    def __call__(self, log_tensor: Array) -> Array:
+        """Contract every axis of the tensor."""
+        live = log_tensor[np.isfinite(log_tensor)]
+        top = float(live.max()) if live.size else 0.0
+        if live.size and top - float(live.min()) + self.reach < _LINEAR_RANGE:
+            return np.asarray(safe_log(contract_linear(np.exp(log_tensor - top), self.factors)) + (top + self.shift))
+        return _contract_log(log_tensor, self.shifted) + self.shift
 
 
 def contract_linear(tensor: Array, factors: list[Array]) -> Array:

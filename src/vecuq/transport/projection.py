@@ -20,7 +20,7 @@ import numpy as np
 from vecuq.transport.blocks import spans
 from vecuq.transport.cells import Cells, khatri_rao
 from vecuq.transport.contraction import contract_linear, safe_log
-from vecuq.transport.separable import push_corners
+from vecuq.transport.separable import CornerKernel
 from vecuq.transport.targets import Array, Corners, Grid
 
 __all__ = [
@@ -34,7 +34,8 @@ __all__ = [
     "nodes_needed",
 ]
 
-_ROWS = 2048
+# Small enough for the products of a block to stay in the cache.
+_ROWS = 512
 
 
 def chebyshev_nodes(q: int) -> Array:
@@ -98,7 +99,8 @@ class ProjectedKernel:
     """The kernel between nodes and a grid, as the one step that Sinkhorn needs."""
 
     def __init__(self, nodes: Nodes, corners: Corners | None, grid: Grid, epsilon: float) -> None:
-        self.nodes, self.corners, self.grid, self.epsilon = nodes, corners, grid, epsilon
+        self.nodes, self.grid = nodes, grid
+        self.corners = None if corners is None else CornerKernel(corners, grid.axes, epsilon)
         places = np.column_stack(nodes.axes)
         centre = 0.5 * (places[0] + places[-1])
         cells = Cells.single(grid.axes, epsilon, centre)
@@ -114,7 +116,7 @@ class ProjectedKernel:
         with np.errstate(invalid="ignore"):
             total = safe_log(received) + self.tilt - top
             if self.corners is not None:
-                total = np.logaddexp(total, push_corners(self.corners, self.grid.axes, self.epsilon, log_v))
+                total = np.logaddexp(total, self.corners.push(log_v))
         return np.asarray(total)
 
     def interpolation_error(self, log_v: Array, image: Callable[[Array], Array], n_points: int = 24) -> float:

@@ -14,12 +14,14 @@ import numpy as np
 
 from vecuq.transport.blocks import spans
 from vecuq.transport.cells import Cells, khatri_rao
-from vecuq.transport.contraction import contract, safe_log
+from vecuq.transport.contraction import Contraction, safe_log
 from vecuq.transport.targets import Array, Corners, Grid, Sources
 
-__all__ = ["SeparableKernel", "push_corners"]
+__all__ = ["CornerKernel", "SeparableKernel"]
 
 _ROWS = 1024
+# Kronecker products are kept from sweep to sweep if they take no more bytes than this.
+_KEPT = 64 * 2**20
 
 
 class SeparableKernel:
@@ -29,9 +31,15 @@ class SeparableKernel:
         rows = sources.rows
         self.sources = sources
         self.grid = grid
-        self.epsilon = epsilon
         self.cells = Cells.bounded(grid.axes, epsilon, 0.5 * (rows.min(axis=0) + rows.max(axis=0)))
         self.groups = [(centre, rows[members]) for centre, members in self.cells.groups(rows)]
+        self.corners = None if sources.corners is None else CornerKernel(sources.corners, grid.axes, epsilon)
+        self.half = len(grid.axes) // 2
+        sides = [int(np.prod(grid.weights.shape[: self.half])), int(np.prod(grid.weights.shape[self.half :]))]
+        self.kept: dict[tuple[int, int], tuple[Array, Array]] | None = (
+            {} if len(rows) * sum(sides) * 8 <= _KEPT else None
+        )
+        self.tilt = self.cells.tilt(self.groups[0][0]) if len(self.groups) == 1 else None
 
     @property
     def work(self) -> int:
@@ -40,31 +48,42 @@ class SeparableKernel:
 
     def push(self, log_v: Array) -> Array:
         """Return log K'u with u = a / (K v): the mass that each target would receive per unit of v."""
-        total = np.full(self.grid.weights.shape, -np.inf)
-        for centre, rows in self.groups:
-            tilt = self.cells.tilt(centre)
-            top = float((log_v + tilt).max())
-            received = self._push_cell(np.exp(log_v + tilt - top), rows, centre)
-            total = np.logaddexp(total, safe_log(received) + tilt - top)
-        if self.sources.corners is not None:
-            total = np.logaddexp(total, push_corners(self.sources.corners, self.grid.axes, self.epsilon, log_v))
-        return total
+        total = None if self.corners is None else self.corners.push(log_v)
+        for k, (centre, rows) in enumerate(self.groups):
+            tilt = self.cells.tilt(centre) if self.tilt is None else self.tilt
+            level = log_v + tilt
+            top = float(level.max())
+            received = safe_log(self._push_cell(np.exp(level - top), k, rows, centre)) + (tilt - top)
+            total = received if total is None else np.logaddexp(total, received)
+        return np.asarray(total)
 
-    def _push_cell(self, v: Array, rows: Array, centre: Array) -> Array:
-        half = len(self.grid.axes) // 2
-        matrix = v.reshape(int(np.prod(v.shape[:half])), -1)
+    def _push_cell(self, v: Array, cell: int, rows: Array, centre: Array) -> Array:
+        matrix = v.reshape(int(np.prod(v.shape[: self.half])), -1)
         received = np.zeros_like(matrix)
         for span in spans(len(rows), _ROWS):
-            factors = self.cells.factors(rows[span], centre)
-            n_rows = span.stop - span.start
-            P, Q = khatri_rao(factors[:half], n_rows), khatri_rao(factors[half:], n_rows)
-            u = self.sources.row_weight / ((matrix.T @ P) * Q).sum(axis=0)
+            P, Q = self._products(cell, span, rows, centre)
+            u = self.sources.row_weight / np.einsum("kb,kb->b", matrix.T @ P, Q)
             received += P @ (u * Q).T
         return received.reshape(v.shape)
 
+    def _products(self, cell: int, span: slice, rows: Array, centre: Array) -> tuple[Array, Array]:
+        if self.kept is not None and (cell, span.start) in self.kept:
+            return self.kept[cell, span.start]
+        factors, n_rows = self.cells.factors(rows[span], centre), span.stop - span.start
+        made = khatri_rao(factors[: self.half], n_rows), khatri_rao(factors[self.half :], n_rows)
+        if self.kept is not None:
+            self.kept[cell, span.start] = made
+        return made
 
-def push_corners(corners: Corners, axes: tuple[Array, ...], epsilon: float, log_v: Array) -> Array:
-    """Return what the anchors send to the grid: log K'u, contracted axis by axis."""
-    log_factors = [-((c[:, None] - axis) ** 2) / epsilon for c, axis in zip(corners.coordinates, axes, strict=True)]
-    log_u = safe_log(corners.weights) - contract(log_v, log_factors)
-    return contract(log_u, [factor.T for factor in log_factors])
+
+class CornerKernel:
+    """The kernel between the anchors, a grid of two points per column, and the target grid."""
+
+    def __init__(self, corners: Corners, axes: tuple[Array, ...], epsilon: float) -> None:
+        self.log_a = safe_log(corners.weights)
+        log_factors = [-((c[:, None] - axis) ** 2) / epsilon for c, axis in zip(corners.coordinates, axes, strict=True)]
+        self.forth, self.back = Contraction(log_factors), Contraction([factor.T for factor in log_factors])
+
+    def push(self, log_v: Array) -> Array:
+        """Return log K'u, contracted axis by axis."""
+        return self.back(self.log_a - self.forth(log_v))
