@@ -27,6 +27,7 @@ from vecuq.reference import (
 from vecuq.scaling import Scaler, fit_scaler
 from vecuq.table import ScoreTable
 from vecuq.transport import Cloud, Corners, Grid, Nodes, Potentials, rank_map, shared_mass
+from vecuq.transport.blocks import BLOCK, one_blas_thread
 
 __all__ = ["MOST_HELD", "MapRows", "draw_rows", "fit_map", "fit_ranker", "held_back_rows"]
 
@@ -110,7 +111,8 @@ def fit_map(
     scaled = None if rows is None else scaler.transform(rows)
     nodes = None if known.sketch is None else _scaled_nodes(known.sketch, active, scaler, row_weight)
     problem = Problem(scaled, nodes, known.count, low, high, row_weight, corners, targets)
-    solver, solved = solve_transport(problem, settings, progress)
+    with one_blas_thread():
+        solver, solved = solve_transport(problem, settings, progress)
     _judge(solved, settings, known.count, corners)
     diagnostics = Diagnostics(
         solver=solver,
@@ -138,8 +140,9 @@ def fit_map(
         settings=settings,
         diagnostics=diagnostics,
     )
-    told = replace(diagnostics, monotone_violations=monotone_violations(ranker, scaled))
-    return replace(ranker, diagnostics=told, calibration=_calibration_scores(ranker, held, known))
+    with one_blas_thread():
+        told = replace(diagnostics, monotone_violations=monotone_violations(ranker, scaled))
+        return replace(ranker, diagnostics=told, calibration=_calibration_scores(ranker, held, known))
 
 
 def _scaled_nodes(made: Sketch, active: list[int], scaler: Scaler, row_weight: float) -> Nodes:
@@ -225,7 +228,7 @@ def _judge(solved: Potentials, settings: Settings, n_rows: int, corners: Corners
         )
 
 
-def monotone_violations(ranker: Ranker, scaled: Array | None, n_bumps: int = 768) -> float | None:
+def monotone_violations(ranker: Ranker, scaled: Array | None, n_bumps: int = BLOCK // 2) -> float | None:
     """Return the share of random bumps of one column that lower the score, from rows and from anywhere around."""
     if ranker.scaler.signed:
         return None
@@ -237,5 +240,6 @@ def monotone_violations(ranker: Ranker, scaled: Array | None, n_bumps: int = 768
     column = rng.integers(start.shape[1], size=len(start))
     bumped = start.copy()
     bumped[np.arange(len(start)), column] += rng.exponential(0.2, size=len(start)) * width[column]
-    before, after = (ranker.score_scaled(rows, ranker.rank_map(rows)) for rows in (start, bumped))
+    both = np.concatenate([start, bumped])  # one block
+    before, after = np.split(ranker.score_scaled(both, ranker.rank_map(both)), 2)
     return float(np.mean(after < before - 1e-9))

@@ -25,7 +25,6 @@ from vecuq.transport import (
     rank_map,
     solve,
 )
-from vecuq.transport.blocks import one_blas_thread
 
 __all__ = ["MOST_NODES", "Problem", "solve_transport"]
 
@@ -55,17 +54,16 @@ class Problem:
 
 def solve_transport(problem: Problem, settings: Settings, progress: Progress | None = None) -> tuple[str, Potentials]:
     """Solve by the way that fits the problem; return its name and the potentials."""
-    with one_blas_thread():
-        if _sketch_fits(problem, settings):
-            solved = _solve_sketch(problem, settings, progress)
-            if solved is not None:
-                return "sketch", solved
-        if problem.rows is None or settings.solver == "sketch":
-            raise ConvergenceError(
-                f"A sketch of these rows is not accurate enough at epsilon={settings.epsilon:g}. Sketch with more "
-                f"nodes, raise epsilon, or fit the rows themselves with solver='separable'."
-            )
-        return _solve_rows(problem, problem.rows, settings, progress)
+    if _sketch_fits(problem, settings):
+        solved = _solve_sketch(problem, settings, progress)
+        if solved is not None:
+            return "sketch", solved
+    if problem.rows is None or settings.solver == "sketch":
+        raise ConvergenceError(
+            f"A sketch of these rows is not accurate enough at epsilon={settings.epsilon:g}. Sketch with more "
+            f"nodes, raise epsilon, or fit the rows themselves with solver='separable'."
+        )
+    return _solve_rows(problem, problem.rows, settings, progress)
 
 
 def _sketch_fits(problem: Problem, settings: Settings) -> bool:

@@ -80,8 +80,10 @@ def _products(tables: list[Array], terms: Degrees) -> list[Array]:
         return [np.ones((len(terms), 1))]
     values = [table[terms[:, k]] for k, table in enumerate(tables)]
     slopes = [table[terms[:, k] + len(table) // 2] for k, table in enumerate(tables)]
-    chosen = [values] + [[*values[:k], slope, *values[k + 1 :]] for k, slope in enumerate(slopes)]
-    return [reduce(np.multiply, parts) for parts in chosen]
+    for k, slope in enumerate(slopes):
+        for other in [*values[:k], *values[k + 1 :]]:
+            np.multiply(slope, other, out=slope)
+    return [reduce(np.multiply, values), *slopes]
 
 
 def box_map(axes: tuple[Array, ...], log_v: Array, epsilon: float, box: tuple[Array, Array]) -> BoxMap | None:
