@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from vecuq._version import __version__
 from vecuq.errors import VecuqError, VecuqWarning
+from vecuq.outputs import ClassifierOutputs, read_outputs
 from vecuq.ranker import (
     Diagnostics,
     Ranker,
@@ -20,11 +21,13 @@ from vecuq.reference import Ball, Beta, Exponential
 from vecuq.table import ScoreTable, read_table
 
 if TYPE_CHECKING:
+    from vecuq.pipeline import VecUQPipeline, load_pipeline
     from vecuq.ranker.estimator import VecUQ
 
 __all__ = [
     "Ball",
     "Beta",
+    "ClassifierOutputs",
     "Diagnostics",
     "Exponential",
     "Ranker",
@@ -33,22 +36,29 @@ __all__ = [
     "Settings",
     "Sketch",
     "VecUQ",
+    "VecUQPipeline",
     "VecuqError",
     "VecuqWarning",
     "__version__",
     "fit_ranker",
     "fit_stream",
     "load",
+    "load_pipeline",
     "load_sketch",
+    "read_outputs",
     "read_table",
     "sketch",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimator, and scikit-learn with it, on first use."""
+    """Import the estimator, and scikit-learn with it, and the pipeline on first use."""
     if name == "VecUQ":
         from vecuq.ranker.estimator import VecUQ
 
         return VecUQ
+    if name in ("VecUQPipeline", "load_pipeline"):
+        from vecuq import pipeline
+
+        return getattr(pipeline, name)
     raise AttributeError(f"module 'vecuq' has no attribute {name!r}")

@@ -14,18 +14,25 @@ import numpy as np
 from vecuq._check import Array, existing_file, in_range, shape_of
 from vecuq.errors import TableError
 
-__all__ = ["ClassifierOutputs", "read_outputs"]
+__all__ = ["LEAST_LOG", "ClassifierOutputs", "read_outputs", "rows_per_block"]
 
-# Entries of one block of (members, rows, classes): 32 MiB in float64.
-_BLOCK_ENTRIES = 4_000_000
+# Entries of one block of (members, rows, classes): a measure makes several copies, small enough for caches.
+_BLOCK_ENTRIES = 200_000
+# Logarithm of the smallest positive float64: a probability of exactly 0 counts as that, so that no risk is infinite.
+LEAST_LOG = -745.0
+
+
+def rows_per_block(n_members: int, n_classes: int) -> int:
+    """Return how many rows of an ensemble's outputs are worked on at once."""
+    return max(1, _BLOCK_ENTRIES // (n_members * n_classes))
 
 
 @dataclass(frozen=True, eq=False)
 class ClassifierOutputs:
     """Logits or probabilities per member, and whatever embeddings, labels and ids came along.
 
-    Build it with :meth:`of` from arrays, or with :func:`vecuq.read_outputs` from files. Arrays are never copied as a whole:
-    memory-mapped ones are read block by block.
+    Build it with :meth:`of` from arrays, or with :func:`vecuq.read_outputs` from files. Arrays are never copied as a
+    whole: memory-mapped ones are read block by block.
 
     Parameters
     ----------
@@ -58,7 +65,7 @@ class ClassifierOutputs:
         ids: Any = None,
         temperature: float = 1.0,
     ) -> ClassifierOutputs:
-        """Check and keep arrays: ``logits`` or ``probs`` as (rows, classes), (members, rows, classes), or a list of members.
+        """Check and keep arrays; logits or probs are (rows, classes), (members, rows, classes) or a list of members.
 
         Examples
         --------
@@ -92,22 +99,19 @@ class ClassifierOutputs:
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield spans of rows with their logits, (members, rows, classes), float64, divided by the temperature."""
-        size = max(1, _BLOCK_ENTRIES // (len(self.members) * self.n_classes))
+        size = rows_per_block(len(self.members), self.n_classes)
         for start in range(0, max(self.n_rows, 1), size):
             span = slice(start, min(start + size, self.n_rows))
-            block = np.stack([np.asarray(member[span], dtype=float) for member in self.members])
-            yield span, (self._logs(block, start) if self.are_probabilities else block) / self.temperature
+            yield span, np.stack([self.logits_of(member, span) for member in range(len(self.members))])
 
-    def _logs(self, probabilities: Array, start: int) -> Array:
-        bad = (probabilities < 0) | (np.abs(probabilities.sum(axis=-1, keepdims=True) - 1.0) > 0.01)
-        if bad.any():
-            row = start + int(bad.any(axis=(0, 2)).argmax())
-            raise TableError(
-                f"Probabilities must be at least 0 and sum to 1; those of row {row:,} (counting from 0) do not. "
-                f"If these are logits, name them `logits`."
-            )
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(probabilities))
+    def logits_of(self, member: int, span: slice) -> Array:
+        """Return the logits of one member on a span of rows, float64, divided by the temperature."""
+        part = np.asarray(self.members[member][span], dtype=float)
+        return (_logs(part, span.start or 0) if self.are_probabilities else part) / self.temperature
+
+    def logits_as_embeddings(self) -> list[Any]:
+        """Return the logits of each member as an array that is read when it is needed."""
+        return [_MemberLogits(self, member) for member in range(len(self.members))]
 
     def _check_lengths(self) -> None:
         shapes = {member.shape for member in self.members}
@@ -117,11 +121,52 @@ class ClassifierOutputs:
             value = getattr(self, name)
             if value is not None and value.shape != (self.n_rows,):
                 raise TableError(f"`{name}` must have one entry per row, {self.n_rows:,}; got {shape_of(value)}.")
-        if self.embeddings is not None and self.embeddings.shape[-2] != self.n_rows:
-            raise TableError(f"`embeddings` must have {self.n_rows:,} rows; got {shape_of(self.embeddings)}.")
+        shape = (0, self.n_rows) if self.embeddings is None else self.embeddings.shape
+        if self.embeddings is not None and (len(shape) not in (2, 3) or shape[-2] != self.n_rows):
+            raise TableError(
+                f"`embeddings` must have shape ({self.n_rows:,}, d) or (members, {self.n_rows:,}, d); "
+                f"got {shape_of(self.embeddings)}."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class _MemberLogits:
+    """One member's logits as an array that is computed when it is read."""
+
+    outputs: ClassifierOutputs
+    member: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.outputs.n_rows, self.outputs.n_classes
+
+    def __getitem__(self, span: slice) -> Array:
+        return _finite_logits(self.outputs.logits_of(self.member, span))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self[slice(None)].astype(dtype or float, copy=False)
+
+
+def _finite_logits(logits: Array) -> Array:
+    """Return logits with the least there is in place of -inf, which would make every distance infinite."""
+    return np.where(np.isneginf(logits), LEAST_LOG, logits)
+
+
+def _logs(probabilities: Array, start: int) -> Array:
+    bad = (probabilities < 0) | (np.abs(probabilities.sum(axis=-1, keepdims=True) - 1.0) > 0.01)
+    if bad.any():
+        row = start + int(bad.any(axis=1).argmax())
+        raise TableError(
+            f"Probabilities must be at least 0 and sum to 1; those of row {row:,} (counting from 0) do not. "
+            f"If these are logits, name them `logits`."
+        )
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(probabilities))
 
 
 def _as_array(data: Any) -> Any:
+    if hasattr(data, "detach"):  # a torch tensor, perhaps on another device
+        data = data.detach().cpu()
     array = data if isinstance(data, np.ndarray) else np.asarray(data)
     if array.dtype.kind not in "fiu":
         raise TableError(f"Numbers were expected; got {shape_of(array)}.")
@@ -142,8 +187,8 @@ def _split_members(data: Any) -> tuple[Any, ...]:
 def read_outputs(paths: Any, *, temperature: float = 1.0) -> ClassifierOutputs:
     """Read one file of outputs, or several, one per member.
 
-    ``npz`` files hold ``logits`` or ``probs``, and may hold ``embeddings``, ``labels`` and ``ids`` (taken from the first
-    file). ``npy`` files hold logits and are memory-mapped.
+    ``npz`` files hold ``logits`` or ``probs``, and may hold ``embeddings``, ``labels`` and ``ids`` (the last two are
+    taken from the first file). ``npy`` files hold logits and are memory-mapped.
     """
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not files:
@@ -154,14 +199,22 @@ def read_outputs(paths: Any, *, temperature: float = 1.0) -> ClassifierOutputs:
         raise TableError("Some files hold logits and others probabilities; all members must be of one kind.")
     kind = kinds.pop()
     embeddings = [part["embeddings"] for part in parts if "embeddings" in part]
-    whole = embeddings[0] if len(embeddings) == 1 else np.stack(embeddings) if len(embeddings) == len(parts) else None
     return ClassifierOutputs.of(
         **{kind: [part[kind] for part in parts]},
-        embeddings=whole,
+        embeddings=_joined(embeddings, len(parts)),
         labels=parts[0].get("labels"),
         ids=parts[0].get("ids"),
         temperature=temperature,
     )
+
+
+def _joined(embeddings: list[Any], n_files: int) -> Any:
+    """Return the embeddings of all members; those of a single file stand for all."""
+    if len(embeddings) < 2:
+        return embeddings[0] if embeddings else None
+    if len(embeddings) != n_files or len({part.shape for part in embeddings}) > 1:
+        raise TableError("Either one file or every file must hold `embeddings`, and these must have the same shape.")
+    return np.stack(embeddings)
 
 
 def _read_file(path: Path) -> dict[str, Any]:
@@ -170,7 +223,7 @@ def _read_file(path: Path) -> dict[str, Any]:
             return {"logits": np.load(path, mmap_mode="r", allow_pickle=False)}
         if path.suffix.lower() != ".npz":
             raise TableError(f"{path} must be an npz or npy file of logits or probabilities.")
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files if name in _KNOWN}
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, AttributeError) as error:
         if isinstance(error, TableError):

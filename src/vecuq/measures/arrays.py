@@ -11,7 +11,7 @@ from vecuq._check import shape_of
 from vecuq.errors import TableError
 from vecuq.outputs import LEAST_LOG, rows_per_block
 
-__all__ = ["in_row_blocks", "log_softmax", "members_first", "namespace", "one_hot"]
+__all__ = ["in_row_blocks", "members_first", "namespace", "one_hot", "probabilities"]
 
 
 def namespace(array: Any) -> Any:
@@ -43,7 +43,7 @@ def in_row_blocks(function: Callable[[Any], Any], outputs: Any) -> Any:
     members, rows, classes = outputs.shape
     xp, dtype = namespace(outputs), _double(outputs)
     size = rows_per_block(members, classes)
-    spans = (slice(start, start + size) for start in range(0, max(rows, 1), size))
+    spans = (slice(start, min(start + size, rows)) for start in range(0, max(rows, 1), size))
     # A logit that is NaN or +inf makes its own row NaN, and needs no further words.
     with np.errstate(invalid="ignore"):
         parts = [function(xp.astype(outputs[:, span, :], dtype)) for span in spans]
@@ -58,12 +58,17 @@ def _double(array: Any) -> Any:
     return xp.asarray(1.0).dtype if is_jax_array(array) else xp.float64
 
 
-def log_softmax(logits: Any) -> Any:
-    """Return normalised log-probabilities; an impossible class (a logit of -inf) gets the least there is."""
+def probabilities(logits: Any) -> tuple[Any, Any]:
+    """Return log-probabilities and probabilities; an impossible class (a logit of -inf) gets the least there is."""
+    from array_api_compat import device
+
     xp = namespace(logits)
     shifted = logits - xp.max(logits, axis=-1, keepdims=True)
-    log_p = shifted - xp.log(xp.sum(xp.exp(shifted), axis=-1, keepdims=True))
-    return xp.where(xp.isinf(log_p), xp.zeros_like(log_p) + LEAST_LOG, log_p)
+    weights = xp.exp(shifted)
+    total = xp.sum(weights, axis=-1, keepdims=True)
+    log_p = shifted - xp.log(total)
+    least = xp.asarray(LEAST_LOG, dtype=log_p.dtype, device=device(log_p))
+    return xp.where(xp.isinf(log_p), least, log_p), weights / total
 
 
 def one_hot(index: Any, like: Any) -> Any:

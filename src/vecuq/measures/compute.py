@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecuq._check import Array, one_of
 from vecuq.errors import ColumnError, TableError
-from vecuq.measures.density import embeddings_of
-from vecuq.measures.registry import Measure, find_measures
-from vecuq.measures.risk import Predictions, RuleOnBlock, risk
+from vecuq.measures.registry import Measure, find_measures, is_risk
+from vecuq.measures.risk import Predictions, RuleOnBlock
 from vecuq.outputs import ClassifierOutputs
 from vecuq.table import ScoreTable
 
-__all__ = ["EMBEDDINGS", "fit_densities", "measure"]
+__all__ = ["EMBEDDINGS", "fit_densities", "measure", "predicted_classes"]
 
 EMBEDDINGS = ("auto", "embeddings", "logits")
 
 
 def fit_densities(names: Sequence[str], train: ClassifierOutputs | None, *, embedding: str = "auto") -> dict[str, Any]:
-    """Fit the densities among the named measures to training outputs."""
+    """Fit the densities among the named measures to training outputs.
+
+    ``embedding`` says what they look at: the embeddings, the logits (as the paper's authors do), or, with ``"auto"``,
+    the embeddings where there are any.
+    """
     wanted = [measure for measure in find_measures(names) if measure.needs == "training"]
     if not wanted:
         return {}
@@ -30,22 +33,8 @@ def fit_densities(names: Sequence[str], train: ClassifierOutputs | None, *, embe
     if train is None or train.labels is None:
         lack = "training outputs" if train is None else "labels in the training outputs"
         raise TableError(f"The measures {listed} need {lack} (--train). Give them, or leave these measures out.")
-    points = embedding_of(train, embedding)
+    points = _points(train, embedding)
     return {measure.name: measure.compute.fit(points, train.labels) for measure in wanted}
-
-
-def embedding_of(outputs: ClassifierOutputs, embedding: str = "auto") -> Array:
-    """Return what densities look at: the embeddings, or the logits (as the paper's authors do) where there are none."""
-    one_of("embedding", embedding, EMBEDDINGS)
-    if embedding == "embeddings" and outputs.embeddings is None:
-        raise TableError("These outputs hold no `embeddings`. Add them, or use embedding='logits'.")
-    if embedding != "logits" and outputs.embeddings is not None:
-        return embeddings_of(outputs.embeddings)
-    return np.concatenate([np.maximum(block, _LEAST) for _, block in outputs.blocks()], axis=1)
-
-
-# The logarithm of a probability of zero would make every distance infinite.
-_LEAST = -745.0
 
 
 def measure(
@@ -56,37 +45,87 @@ def measure(
     embedding: str = "auto",
     progress: Callable[[int], None] | None = None,
 ) -> ScoreTable:
-    """Compute the named measures (or a composition's) as a score table, one column each, in blocks of rows."""
-    wanted = find_measures(names)
-    fitted = dict(densities or {})
+    """Compute the named measures (or a composition's) as a score table, one column each, in blocks of rows.
+
+    Parameters
+    ----------
+    outputs
+        What the model said of the rows.
+    names
+        Measures and compositions, see :func:`list_measures`.
+    densities
+        What :func:`fit_densities` made of the training outputs, with the same ``embedding``.
+    embedding
+        What densities look at: ``"auto"``, ``"embeddings"`` or ``"logits"``.
+    progress
+        Called after each block with its number of rows.
+
+    Examples
+    --------
+    >>> outputs = ClassifierOutputs.of(logits=np.zeros((2, 1, 4)))
+    >>> measure(outputs, ["entropy", "mutual_information"]).values.round(6)
+    array([[1.386294, 0.      ]])
+    """
+    wanted, fitted = find_measures(names), dict(densities or {})
     _refuse_impossible(wanted, outputs, fitted)
     values = np.empty((outputs.n_rows, len(wanted)))
-    plain = [(k, measure) for k, measure in enumerate(wanted) if measure.needs != "training"]
+    dense = [k for k, column in enumerate(wanted) if column.needs == "training"]
+    plain = [k for k in range(len(wanted)) if k not in dense]
+    points = _points(outputs, embedding) if dense else None
+    for k in dense:  # a density reads what it needs, block by block
+        values[:, k] = fitted[wanted[k].name].score(points)
     for span, block in outputs.blocks() if plain else ():
-        predictions = Predictions(block)
-        rules: dict[str, RuleOnBlock] = {}
-        for k, column in plain:
-            values[span, k] = _column(column, block, predictions, rules)
+        values[span, plain] = _columns([wanted[k] for k in plain], block)
         if progress is not None:
             progress(span.stop - span.start)
-    points = embedding_of(outputs, embedding) if len(plain) < len(wanted) else None
-    for k, column in enumerate(wanted):
-        if column.needs == "training":
-            values[:, k] = fitted[column.name].score(points)
     return ScoreTable(tuple(column.name for column in wanted), values)
 
 
-def _column(column: Measure, block: Array, predictions: Predictions, rules: dict[str, RuleOnBlock]) -> Array:
-    """Compute one column; risks of one rule share what they have in common."""
-    compute = column.compute
-    if isinstance(compute, partial) and compute.func is risk:
-        wanted = {"kind": "total", "truth": 1, "prediction": 1, **compute.keywords}
-        rule = rules.setdefault(wanted["rule"], RuleOnBlock(predictions, wanted["rule"]))
-        return np.asarray(rule.risk(wanted["kind"], wanted["truth"], wanted["prediction"]))
-    found = np.asarray(compute(block), dtype=float)
-    if found.shape != (block.shape[1],):
-        raise ColumnError(f"The measure {column.name!r} gave shape {found.shape}; one number per row was needed.")
+def predicted_classes(outputs: ClassifierOutputs) -> NDArray[np.intp]:
+    """Return the number of the most probable class of the mean prediction, per row."""
+    found = np.empty(outputs.n_rows, dtype=np.intp)
+    for span, block in outputs.blocks():
+        found[span] = Predictions(block).mean.argmax(axis=-1)
     return found
+
+
+def _points(outputs: ClassifierOutputs, embedding: str) -> list[Any]:
+    """Return what densities look at, one (rows, d) array per member, read when it is needed."""
+    one_of("embedding", embedding, EMBEDDINGS)
+    if embedding == "embeddings" and outputs.embeddings is None:
+        raise TableError("These outputs hold no `embeddings`. Add them, or use embedding='logits'.")
+    if embedding == "logits" or outputs.embeddings is None:
+        return outputs.logits_as_embeddings()
+    return [outputs.embeddings] if outputs.embeddings.ndim == 2 else list(outputs.embeddings)
+
+
+def _columns(wanted: Sequence[Measure], block: Array) -> Array:
+    """Compute every column on one block; the risks share what they have in common."""
+    rules: dict[str, RuleOnBlock] = {}
+    shared: list[Predictions] = []
+    columns = np.empty((block.shape[1], len(wanted)))
+    # A logit that is NaN or +inf makes its own row NaN, and needs no further words.
+    with np.errstate(invalid="ignore"):
+        for k, column in enumerate(wanted):
+            columns[:, k] = _one_number_per_row(column, _plain(column, block, shared, rules), len(columns))
+    return columns
+
+
+def _plain(column: Measure, block: Array, shared: list[Predictions], rules: dict[str, RuleOnBlock]) -> Any:
+    if not is_risk(column):
+        return column.compute(block)
+    asked = {"prediction": 1, **column.compute.keywords}
+    if not shared:
+        shared.append(Predictions(block))
+    rule = rules.setdefault(asked["rule"], RuleOnBlock(shared[0], asked["rule"]))
+    return rule.risk(asked["kind"], asked["truth"], asked["prediction"])
+
+
+def _one_number_per_row(column: Measure, found: Any, n_rows: int) -> Array:
+    array = np.asarray(found, dtype=float)
+    if array.shape != (n_rows,):
+        raise ColumnError(f"The measure {column.name!r} gave shape {array.shape}; one number per row was needed.")
+    return array
 
 
 def _refuse_impossible(wanted: Sequence[Measure], outputs: ClassifierOutputs, fitted: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vecuq.measures.arrays import in_row_blocks, log_softmax, members_first, namespace, one_hot
+from vecuq.measures.arrays import in_row_blocks, members_first, namespace, one_hot, probabilities
 from vecuq.measures.risk import risk
 
 __all__ = ["energy", "entropy", "margin", "max_logit", "msp", "mutual_information", "variation_ratio"]
@@ -67,7 +67,7 @@ def margin(logits: Any) -> Any:
 
     def of_block(part: Any) -> Any:
         xp = namespace(part)
-        mean = xp.mean(xp.exp(log_softmax(part)), axis=0)
+        mean = xp.mean(probabilities(part)[1], axis=0)
         if mean.shape[-1] == 1:
             return 1.0 - mean[:, 0]
         ordered = xp.sort(mean, axis=-1)
@@ -77,9 +77,10 @@ def margin(logits: Any) -> Any:
 
 
 def max_logit(logits: Any) -> Any:
-    """Negate the largest logit, averaged over members; any real number. Needs logits, not probabilities.
+    """Minus the largest logit, averaged over members; any real number.
 
-    Hendrycks et al., Scaling Out-of-Distribution Detection for Real-World Settings (ICML 2022).
+    Needs logits, not probabilities. Hendrycks et al., Scaling Out-of-Distribution Detection for Real-World Settings
+    (ICML 2022).
 
     Examples
     --------

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from vecuq._check import Array, shape_of
 from vecuq.errors import CalibrationError, TableError
 
-__all__ = ["Density", "class_index", "finite_points", "members_of"]
+__all__ = ["Density", "class_index", "finite_points", "members_of", "training_members"]
 
-_ROWS = 16_384
+# Rows scored at once: enough for a matrix product to pay, few enough to be small beside the outputs.
+_ROWS = 4_096
 
 
 def members_of(embeddings: Any, *, what: str = "Embeddings") -> Sequence[Any]:
@@ -28,17 +29,22 @@ def members_of(embeddings: Any, *, what: str = "Embeddings") -> Sequence[Any]:
         array = np.asarray(embeddings)
         embeddings = [array] if array.ndim == 2 else list(array) if array.ndim == 3 else []
     if not embeddings or len({tuple(member.shape) for member in embeddings}) > 1 or not embeddings[0].shape[1]:
-        raise TableError(
-            f"{what} must have shape (rows, d) or (members, rows, d); got {[shape_of(part) for part in embeddings][:3]}."
-        )
+        got = [shape_of(part) for part in embeddings][:3]
+        raise TableError(f"{what} must have shape (rows, d) or (members, rows, d); got {got}.")
     return list(embeddings)
+
+
+def training_members(embeddings: Any) -> Sequence[Any]:
+    """Return one (rows, d) array per member, of at least two rows."""
+    members = members_of(embeddings, what="Training embeddings")
+    if members[0].shape[0] < 2:
+        raise CalibrationError(f"A density needs at least two training rows; got {members[0].shape[0]}.")
+    return members
 
 
 def finite_points(member: Any) -> Array:
     """Return the training embeddings of one member as finite float64."""
     points = np.asarray(member, dtype=float)
-    if len(points) < 2:
-        raise CalibrationError(f"A density needs at least two training rows; got {len(points)}.")
     if not np.isfinite(points).all():
         raise CalibrationError("Training embeddings must have no NaN or infinity; drop those rows.")
     return points

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array, in_range
 from vecuq.errors import CalibrationError, CalibrationWarning
-from vecuq.measures.density import Density, class_index, finite_points, members_of
+from vecuq.measures.density import Density, class_index, finite_points, training_members
 
 __all__ = ["GaussianMixture", "Mahalanobis", "RelativeMahalanobis"]
 
@@ -45,14 +46,9 @@ class Mahalanobis(Density):
     def fit(embeddings: Any, labels: Any, *, ridge: float = 1e-6) -> Mahalanobis:
         """Fit to training rows; ``ridge`` is added to the diagonal of the covariance (the authors' 1e-6)."""
         in_range("ridge", ridge, 0.0)
-        members = members_of(embeddings, what="Training embeddings")
-        index = class_index(labels, members[0].shape[0])
-        means, whitenings = [], []
-        for member in members:
-            centres, residuals = _centred(finite_points(member), index)
-            whitenings.append(_whitening(_covariance(residuals, ridge)))
-            means.append(centres @ whitenings[-1].T)
-        return Mahalanobis(np.stack(means), np.stack(whitenings))
+        members = training_members(embeddings)
+        _doubt_rows(*members[0].shape)
+        return Mahalanobis(*_whitened_means(members, class_index(labels, members[0].shape[0]), ridge))
 
     def _expected(self) -> tuple[int, int]:
         return self.whitening.shape[0], self.whitening.shape[2]
@@ -77,9 +73,13 @@ class RelativeMahalanobis(Density):
     @staticmethod
     def fit(embeddings: Any, labels: Any, *, ridge: float = 1e-6) -> RelativeMahalanobis:
         """Fit both Gaussians to training rows."""
-        near = Mahalanobis.fit(embeddings, labels, ridge=ridge)
-        whole = Mahalanobis.fit(embeddings, np.zeros(len(np.asarray(labels))), ridge=ridge)
-        return RelativeMahalanobis(near.means, near.whitening, whole.means, whole.whitening)
+        in_range("ridge", ridge, 0.0)
+        members = training_members(embeddings)
+        _doubt_rows(*members[0].shape)
+        index = class_index(labels, members[0].shape[0])
+        return RelativeMahalanobis(
+            *_whitened_means(members, index, ridge), *_whitened_means(members, np.zeros_like(index), ridge)
+        )
 
     def _expected(self) -> tuple[int, int]:
         return self.whitening.shape[0], self.whitening.shape[2]
@@ -105,7 +105,7 @@ class GaussianMixture(Density):
     def fit(embeddings: Any, labels: Any, *, ridge: float = 1e-6) -> GaussianMixture:
         """Fit to training rows; a class with no more rows than dimensions borrows the covariance within all classes."""
         in_range("ridge", ridge, 0.0)
-        members = members_of(embeddings, what="Training embeddings")
+        members = training_members(embeddings)
         (n, d), index = members[0].shape, class_index(labels, members[0].shape[0])
         counts = np.bincount(index)
         _doubt_classes(counts, len(members), d)
@@ -132,21 +132,39 @@ def _centred(points: Array, index: NDArray[np.intp]) -> tuple[Array, Array]:
     return centres, points - centres[index]
 
 
+def _whitened_means(members: Sequence[Any], index: NDArray[np.intp], ridge: float) -> tuple[Array, Array]:
+    """Return the whitened class means, (members, classes, d), and what whitens them, (members, d, d)."""
+    means, whitenings = [], []
+    for member in members:
+        centres, residuals = _centred(finite_points(member), index)
+        whitenings.append(_whitening(_covariance(residuals, ridge)))
+        means.append(centres @ whitenings[-1].T)
+    return np.stack(means), np.stack(whitenings)
+
+
 def _covariance(residuals: Array, ridge: float) -> Array:
-    """Return the covariance with a ridge; shrunk by Ledoit and Wolf, with a word about it, when rows are few."""
+    """Return the covariance with a ridge; shrunk by Ledoit and Wolf when rows are few."""
     n, d = residuals.shape
-    if n < 5 * d and residuals.any():
+    if _are_few(n, d) and residuals.any():
         from sklearn.covariance import ledoit_wolf
 
-        warnings.warn(
-            f"{n:,} training rows are few for a covariance of {d:,} dimensions; it is shrunk (Ledoit-Wolf).",
-            CalibrationWarning,
-            stacklevel=4,
-        )
         covariance = ledoit_wolf(residuals, assume_centered=True)[0]
     else:
         covariance = residuals.T @ residuals / n
     return np.asarray(covariance + ridge * np.eye(d))
+
+
+def _are_few(n_rows: int, d: int) -> bool:
+    return n_rows < 5 * d
+
+
+def _doubt_rows(n_rows: int, d: int) -> None:
+    if _are_few(n_rows, d):
+        warnings.warn(
+            f"{n_rows:,} training rows are few for a covariance of {d:,} dimensions; it is shrunk (Ledoit-Wolf).",
+            CalibrationWarning,
+            stacklevel=3,
+        )
 
 
 def _whitening(covariance: Array) -> Array:
@@ -157,7 +175,7 @@ def _whitening(covariance: Array) -> Array:
 
 
 def _nearest(points: Array, centres: Array) -> Array:
-    """Return the squared distance to the nearest centre: found by matrix product, then measured without cancellation."""
+    """Return the squared distance to the nearest centre: found by matrix product, measured without cancellation."""
     nearest = ((centres**2).sum(axis=1) - 2.0 * (points @ centres.T)).argmin(axis=1)
     return np.asarray(((points - centres[nearest]) ** 2).sum(axis=1))
 
@@ -181,8 +199,8 @@ def _class_gaussians(points: Array, index: NDArray[np.intp], ridge: float) -> tu
 def _doubt_classes(counts: NDArray[np.intp], n_members: int, d: int) -> None:
     if n_members * len(counts) * d * d > _MOST_ENTRIES:
         raise CalibrationError(
-            f"The measure 'gmm' keeps a covariance per class: {n_members} x {len(counts):,} x {d:,} x {d:,} numbers are "
-            f"too many. Use 'mahalanobis', which keeps one, or embeddings of fewer dimensions."
+            f"The measure 'gmm' keeps a covariance per class: {n_members} x {len(counts):,} x {d:,} x {d:,} numbers "
+            f"are too many. Use 'mahalanobis', which keeps one, or embeddings of fewer dimensions."
         )
     few = int((counts <= d).sum())
     if few:

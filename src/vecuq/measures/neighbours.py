@@ -10,7 +10,7 @@ import numpy as np
 
 from vecuq._check import Array, whole_number
 from vecuq.errors import CalibrationError
-from vecuq.measures.density import Density, finite_points, members_of
+from vecuq.measures.density import Density, finite_points, training_members
 
 __all__ = ["KNearest"]
 
@@ -35,7 +35,7 @@ class KNearest(Density):
     def fit(embeddings: Any, labels: Any = None, *, k: int = 5) -> KNearest:
         """Keep the training rows; labels do not matter."""
         whole_number("k", k, 1)
-        rows = np.stack([_of_length_one(finite_points(m)) for m in members_of(embeddings, what="Training embeddings")])
+        rows = np.stack([_of_length_one(finite_points(m)) for m in training_members(embeddings)])
         if k > rows.shape[1]:
             raise CalibrationError(f"k={k} neighbours need as many training rows; there are {rows.shape[1]}.")
         return KNearest(rows, np.array([k]))

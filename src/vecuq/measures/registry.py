@@ -9,14 +9,13 @@ from functools import lru_cache, partial
 from importlib.metadata import entry_points
 from typing import Any
 
-from vecuq._check import unique_names
 from vecuq.errors import SettingError, VecuqWarning
 from vecuq.measures import confidence
 from vecuq.measures.gaussian import GaussianMixture, Mahalanobis, RelativeMahalanobis
 from vecuq.measures.neighbours import KNearest
 from vecuq.measures.risk import APPROXIMATIONS, RULES, risk
 
-__all__ = ["ENTRY_POINTS", "Measure", "compositions", "find_measures", "list_measures", "measures"]
+__all__ = ["ENTRY_POINTS", "Measure", "compositions", "find_measures", "is_risk", "list_measures", "measures"]
 
 ENTRY_POINTS = "vecuq.measures"
 DENSITIES: dict[str, type[Any]] = {
@@ -51,12 +50,14 @@ def _risk_measures() -> list[Measure]:
         spelt = rule.replace("-", "_")
         for i in APPROXIMATIONS:
             compute = partial(risk, kind="bayes", rule=rule, truth=i)
-            out.append(Measure(f"bayes_{spelt}_{i}", f"Bayes risk, {rule} score, truth {_WORDS[i]}", "logits", compute))
+            out.append(
+                Measure(f"bayes_{spelt}_{i}", f"Bayes risk, {rule} score, truth: {_WORDS[i]}", "logits", compute)
+            )
         for kind in ("excess", "total"):
             for i in APPROXIMATIONS:
                 for j in APPROXIMATIONS:
                     compute = partial(risk, kind=kind, rule=rule, truth=i, prediction=j)
-                    about = f"{kind} risk, {rule} score, truth {_WORDS[i]}, prediction {_WORDS[j]}"
+                    about = f"{kind.capitalize()} risk, {rule} score, truth: {_WORDS[i]}, prediction: {_WORDS[j]}"
                     out.append(Measure(f"{kind}_{spelt}_{i}_{j}", about, "logits", compute))
     return out
 
@@ -73,6 +74,11 @@ def _other_measures() -> list[Measure]:
     raw = [confidence.max_logit, confidence.energy]
     densities = [Measure(name, _first_line(kind), "training", kind) for name, kind in DENSITIES.items()]
     return [*map(of, plain), *map(of, ensemble), *(of(function, "raw logits") for function in raw), *densities]
+
+
+def is_risk(measure: Measure) -> bool:
+    """Whether a measure is one of the risk family, whose members share most of their work."""
+    return isinstance(measure.compute, partial) and measure.compute.func is risk
 
 
 def _first_line(documented: Any) -> str:
@@ -126,10 +132,10 @@ compositions: dict[str, tuple[str, ...]] = {
 
 
 def find_measures(names: Sequence[str]) -> tuple[Measure, ...]:
-    """Return the named measures; the name of a composition stands for its columns."""
+    """Return the named measures, each once; the name of a composition stands for its columns."""
     from difflib import get_close_matches
 
-    wanted = unique_names(column for name in names for column in compositions.get(name, (name,)))
+    wanted = list(dict.fromkeys(column for name in names for column in compositions.get(name, (name,))))
     known = measures()
     for name in wanted:
         if name not in known:

@@ -21,7 +21,7 @@ from typing import Any
 
 from vecuq._check import one_of
 from vecuq.errors import SettingError
-from vecuq.measures.arrays import in_row_blocks, log_softmax, members_first, namespace, one_hot
+from vecuq.measures.arrays import in_row_blocks, members_first, namespace, one_hot, probabilities
 
 __all__ = ["APPROXIMATIONS", "KINDS", "RULES", "Predictions", "RuleOnBlock", "risk"]
 
@@ -80,8 +80,7 @@ class Predictions:
 
     def __init__(self, logits: Any) -> None:
         self.xp = namespace(logits)
-        self.log_p = log_softmax(logits)
-        self.p = self.xp.exp(self.log_p)
+        self.log_p, self.p = probabilities(logits)
         self.mean = self.xp.mean(self.p, axis=0)
 
 
@@ -99,7 +98,7 @@ class RuleOnBlock:
         if kind == "bayes":
             return bayes
         score = self._once("score", prediction, self._score)
-        total = self.offset - self.xp.sum(self.truth(truth) * score, axis=-1)
+        total = self.offset - self.xp.vecdot(self.truth(truth), score)
         # The difference of two nearly equal numbers may round below zero, where no excess can be.
         excess = self.xp.maximum(total - bayes, self.xp.zeros_like(bayes))
         return excess if kind == "excess" else bayes + excess
@@ -127,11 +126,19 @@ class RuleOnBlock:
 
     def _bayes(self, truth: int) -> Any:
         if truth == 1:
-            own = self.xp.mean(self.xp.sum(self.p * self.scores_of(self.p, self.log_p), axis=-1), axis=0)
+            own = self.xp.mean(self.own_score(self.p, self.log_p), axis=0)
         else:
-            chosen = self.truth(truth)
-            own = self.xp.sum(chosen * self.scores_of(chosen, self.log_of(truth)), axis=-1)
+            own = self.own_score(self.truth(truth), self.log_of(truth))
         return self.xp.maximum(self.offset - own, self.xp.zeros_like(own))
+
+    def own_score(self, p: Any, log_p: Any) -> Any:
+        """Return what a prediction earns on average when it is the truth, sum_k p_k S(p, k)."""
+        if self.rule == "log":
+            return self.xp.vecdot(p, log_p)
+        if self.rule == "zero-one":
+            return self.xp.max(p, axis=-1)
+        squares = self.xp.vecdot(p, p)
+        return squares if self.rule == "brier" else self.xp.sqrt(squares)
 
     def scores_of(self, p: Any, log_p: Any) -> Any:
         """Return S(p, k) for every class."""
@@ -139,9 +146,9 @@ class RuleOnBlock:
         if self.rule == "log":
             return log_p
         if self.rule == "brier":
-            return 2.0 * p - xp.sum(p * p, axis=-1, keepdims=True)
+            return 2.0 * p - xp.vecdot(p, p)[..., None]
         if self.rule == "spherical":
-            return p / xp.sqrt(xp.sum(p * p, axis=-1, keepdims=True))
+            return p / xp.sqrt(xp.vecdot(p, p))[..., None]
         return one_hot(xp.argmax(p, axis=-1), p)
 
     def log_of(self, approximation: int) -> Any:
@@ -149,8 +156,8 @@ class RuleOnBlock:
         if self.rule != "log":
             return None
         if approximation == 2:
-            return _log_mean_exp(self.log_p)
-        return log_softmax(self.xp.mean(self.log_p, axis=0))
+            return self._once("mean logs", 2, lambda _: _log_mean_exp(self.log_p))
+        return self._once("central logs", 3, lambda _: probabilities(self.xp.mean(self.log_p, axis=0))[0])
 
     def _central(self) -> Any:
         """Return the prediction in the middle of the members.
@@ -163,11 +170,10 @@ class RuleOnBlock:
             return xp.exp(self.log_of(3))
         if self.rule != "spherical":
             return self.mean
-        directions = self.p / xp.sqrt(xp.sum(self.p * self.p, axis=-1, keepdims=True))
-        x = xp.mean(directions, axis=0)
+        x = self._once("score", 1, self._score)
         n_classes = self.p.shape[-1]
         y = x - xp.mean(x, axis=-1, keepdims=True)
-        length = xp.sqrt(xp.maximum(1.0 - xp.sum(y * y, axis=-1, keepdims=True), xp.zeros_like(y[..., :1]) + 1e-300))
+        length = xp.sqrt(1.0 - xp.vecdot(y, y))[..., None]
         return 1.0 / n_classes + y / length * n_classes**-0.5
 
 

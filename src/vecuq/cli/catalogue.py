@@ -1,0 +1,56 @@
+"""The catalogue of measures, as it is printed: the many risks a line per family, all others a line each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from vecuq.cli.talk import print_lines
+from vecuq.measures import Measure, compositions
+from vecuq.measures.registry import is_risk, measures
+
+__all__ = ["catalogue", "print_catalogue"]
+
+_NEEDS = {"logits": "", "raw logits": " [logits only]", "training": " [--train]"}
+
+
+def catalogue() -> dict[str, Any]:
+    """Return every measure and composition as plain values."""
+    listed = [
+        {"name": found.name, "modality": found.modality, "needs": found.needs, "about": found.about}
+        for found in measures().values()
+    ]
+    return {"measures": listed, "compositions": {name: list(columns) for name, columns in compositions.items()}}
+
+
+def print_catalogue() -> None:
+    """Print the measures by group, each with one line."""
+    risks = [found for found in measures().values() if is_risk(found)]
+    others = [found for found in measures().values() if not is_risk(found)]
+    _print_group("Confidence and agreement", {m.name: _told(m) for m in others if m.needs != "training"})
+    _print_group("Distance from the training rows", {m.name: _told(m) for m in others if m.needs == "training"})
+    _print_group(f"Risks under a proper score ({len(risks)})", _families(risks))
+    typer.echo(
+        "  i, j: 1 each member in turn, 2 their mean, 3 the central prediction; i for the truth, j for the prediction"
+    )
+    _print_group("Compositions of the paper", {name: ", ".join(columns) for name, columns in compositions.items()})
+
+
+def _told(found: Measure) -> str:
+    return found.about + _NEEDS.get(found.needs, f" [{found.needs}]")
+
+
+def _families(risks: list[Measure]) -> dict[str, str | None]:
+    """Return one line for all the approximations of a kind of risk under a rule."""
+    lines: dict[str, str | None] = {}
+    for found in risks:
+        asked = found.compute.keywords
+        family = f"{asked['kind']}_{asked['rule'].replace('-', '_')}"
+        lines[f"{family}_i" if asked["kind"] == "bayes" else f"{family}_i_j"] = found.about.partition(", truth")[0]
+    return lines
+
+
+def _print_group(title: str, lines: dict[str, str | None] | dict[str, str]) -> None:
+    typer.echo(f"\n{title}")
+    print_lines({f"  {name}": text for name, text in lines.items()})

@@ -1,0 +1,129 @@
+"""From files of a classifier's outputs to a table of scores, ready to be fitted or ranked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vecuq.errors import CalibrationWarning, MissingValueWarning, TableError
+from vecuq.measures import fit_densities
+from vecuq.measures import measure as compute
+from vecuq.measures.compute import predicted_classes
+from vecuq.outputs import ClassifierOutputs, read_outputs
+from vecuq.table import kind_of, refuse_unwritable, write_batches
+from vecuq.workflows.watch import NOBODY, PathLike, Watch
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["DEFAULT_MEASURES", "Measured", "measure"]
+
+DEFAULT_MEASURES = ("eat_m",)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A table of scores on disk."""
+
+    n_rows: int
+    n_members: int
+    n_classes: int
+    columns: tuple[str, ...]
+    n_errors: int | None
+
+
+def measure(
+    outputs: Sequence[PathLike],
+    out: PathLike,
+    *,
+    train: Sequence[PathLike] = (),
+    measures: Sequence[str] = DEFAULT_MEASURES,
+    temperature: float = 1.0,
+    embedding: str = "auto",
+    watch: Watch = NOBODY,
+) -> Measured:
+    """Measure the outputs in some files, one per member or one for all, and write the scores as a table.
+
+    Its columns: ``id``, the measures and, where the outputs hold labels, ``label``, ``prediction`` and ``is_error``.
+    """
+    _refuse_place(out, [*outputs, *train])
+    given = read_outputs(outputs, temperature=temperature)
+    if not given.n_rows:
+        raise TableError("The outputs have no rows, so there is nothing to measure.")
+    known = read_outputs(train, temperature=temperature) if train else None
+    densities = fit_densities(measures, known, embedding=embedding)
+    table = compute(given, measures, densities, embedding=embedding, progress=watch.rows)
+    scores = {name: table.values[:, k] for k, name in enumerate(table.columns)}
+    _tell_missing(table.values)
+    labels = _label_columns(given, known)
+    _write(out, {"id": _plain_ids(given), **scores, **labels})
+    errors = int(labels["is_error"].sum()) if "is_error" in labels else None
+    return Measured(given.n_rows, len(given.members), given.n_classes, table.columns, errors)
+
+
+def _refuse_place(out: PathLike, inputs: Sequence[PathLike]) -> None:
+    """Raise, before any long work, if the table cannot be written, or would overwrite what it is made from."""
+    kind_of(out)
+    if Path(out).resolve() in {Path(path).resolve() for path in inputs}:
+        raise TableError(f"{out} holds the outputs; choose another name for the table of scores.")
+    refuse_unwritable(out)
+
+
+def _write(out: PathLike, columns: dict[str, Any]) -> None:
+    import pyarrow as pa
+
+    table: pa.Table = pa.table({name: pa.array(column) for name, column in columns.items()})
+    write_batches(out, table.to_batches(max_chunksize=65_536))
+
+
+def _tell_missing(values: Any) -> None:
+    bad = int((~np.isfinite(values)).any(axis=1).sum())
+    if bad:
+        warnings.warn(
+            f"{bad:,} of {len(values):,} rows have outputs that are no numbers; their scores are missing.",
+            MissingValueWarning,
+            stacklevel=3,
+        )
+
+
+def _plain_ids(outputs: ClassifierOutputs) -> Any:
+    return np.arange(outputs.n_rows) if outputs.ids is None else _plain(outputs.ids)
+
+
+def _plain(values: Any) -> Any:
+    """Return labels or ids as whole numbers or text, so that nobody takes them for scores."""
+    if values.dtype.kind in "iu":
+        return values
+    if values.dtype.kind == "b" or (values.dtype.kind == "f" and (np.abs(values) < 2**53).all() and _whole(values)):
+        return values.astype(np.int64)
+    return np.char.decode(values, "utf-8", "replace") if values.dtype.kind == "S" else values.astype(str)
+
+
+def _whole(values: Any) -> bool:
+    return bool((values == np.floor(values)).all())
+
+
+def _label_columns(outputs: ClassifierOutputs, train: ClassifierOutputs | None) -> dict[str, Any]:
+    """Return label, prediction and whether they differ; names of classes are known by their sorted order."""
+    if outputs.labels is None:
+        return {}
+    labels, predicted = _plain(outputs.labels), predicted_classes(outputs)
+    if labels.dtype.kind in "iu":
+        return {"label": labels, "prediction": predicted, "is_error": (labels != predicted).astype(np.int8)}
+    seen = outputs.labels if train is None or train.labels is None else train.labels
+    names = np.unique(_plain(seen))
+    if len(names) != outputs.n_classes:
+        warnings.warn(
+            f"The labels name {len(names):,} classes and the outputs have {outputs.n_classes:,}, so nobody knows which "
+            f"is which: there is no column `is_error`. Give labels as whole numbers from 0.",
+            CalibrationWarning,
+            stacklevel=3,
+        )
+        return {"label": labels, "prediction": predicted}
+    predicted_names = names[predicted]
+    return {"label": labels, "prediction": predicted_names, "is_error": (labels != predicted_names).astype(np.int8)}

@@ -1,0 +1,139 @@
+"""The pipeline: raw outputs in, uncertainty out, one file, the same bits after loading."""
+
+import numpy as np
+import numpy.testing as npt
+import pytest
+
+import vecuq
+from vecuq import ClassifierOutputs, Settings, VecUQPipeline, fit_ranker, load_pipeline
+from vecuq.errors import ModelFileError, SettingError, TableError, VecuqError
+from vecuq.measures import fit_densities, measure
+
+EAT_M = ("bayes_log_1", "excess_log_1_1", "total_log_1_1", "mahalanobis")
+
+
+def logits_of(rows, seed, scale=3.0):
+    """An ensemble of three that knows four classes, and the classes."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(4, size=rows)
+    shared = rng.normal(size=(rows, 4)) + scale * np.eye(4)[labels]
+    return shared + 0.5 * rng.normal(size=(3, rows, 4)), labels
+
+
+@pytest.fixture(scope="module")
+def train():
+    logits, labels = logits_of(400, 0)
+    return ClassifierOutputs.of(logits=logits, labels=labels)
+
+
+@pytest.fixture(scope="module")
+def calibration():
+    return logits_of(200, 1)[0]
+
+
+@pytest.fixture(scope="module")
+def pipeline(train, calibration):
+    return VecUQPipeline().fit(train, calibration)
+
+
+@pytest.fixture(scope="module")
+def new():
+    return logits_of(50, 2)[0]
+
+
+def test_the_pipeline_is_measuring_and_ranking_in_one(pipeline, train, calibration, new):
+    densities = fit_densities(EAT_M, train)
+    tables = [measure(ClassifierOutputs.of(logits=part), EAT_M, densities) for part in (calibration, new)]
+    ranking = fit_ranker(tables[0]).rank(tables[1])
+    assert pipeline.measure(new).columns == EAT_M
+    npt.assert_array_equal(pipeline.measure(new).values, tables[1].values)
+    npt.assert_array_equal(pipeline.uncertainty(new), ranking.uncertainty)
+    npt.assert_array_equal(pipeline.p_values(new), ranking.p_values)
+    npt.assert_array_equal(pipeline.rank(new).images, ranking.images)
+
+
+def test_rows_that_the_model_has_never_seen_are_more_uncertain(pipeline, new):
+    strange = 8 * np.random.default_rng(3).normal(size=(3, 50, 4))
+    assert np.median(pipeline.uncertainty(strange)) > np.quantile(pipeline.uncertainty(new), 0.9)
+
+
+def test_outputs_and_a_bare_array_of_logits_are_the_same(pipeline, new):
+    npt.assert_array_equal(pipeline.uncertainty(ClassifierOutputs.of(logits=new)), pipeline.uncertainty(new))
+    npt.assert_array_equal(pipeline.uncertainty(list(new)), pipeline.uncertainty(new))
+
+
+@pytest.mark.parametrize("measures", [None, ["gmm", "knn", "relative_mahalanobis"], ["entropy", "mutual_information"]])
+def test_a_saved_pipeline_gives_the_same_bits(train, calibration, new, tmp_path, measures):
+    made = VecUQPipeline(measures, Settings(epsilon=0.7), embedding="logits").fit(train, calibration)
+    made.save(tmp_path / "p.vecuq")
+    loaded = load_pipeline(tmp_path / "p.vecuq")
+    npt.assert_array_equal(loaded.uncertainty(new), made.uncertainty(new))
+    npt.assert_array_equal(loaded.p_values(new), made.p_values(new))
+    assert (loaded.measures, loaded.embedding, loaded.settings) == (made.measures, "logits", made.settings)
+
+
+def test_embeddings_are_used_where_there_are_any(train, calibration, new):
+    def with_embeddings(logits, labels=None):
+        return ClassifierOutputs.of(logits=logits, embeddings=logits.mean(axis=0) ** 3, labels=labels)
+
+    known = with_embeddings(np.stack(train.members), train.labels)
+    made = VecUQPipeline().fit(known, with_embeddings(calibration))
+    assert np.isfinite(made.uncertainty(with_embeddings(new))).all()
+    with pytest.raises(TableError, match=r"fitted to \(members, d\) = \(1, 4\)"):
+        made.uncertainty(new)
+
+
+def test_measures_that_need_no_training_outputs_take_none(calibration, new):
+    made = VecUQPipeline("bayes_rules").fit(None, calibration)
+    assert made.uncertainty(new).shape == (50,)
+
+
+def test_a_pipeline_keeps_its_temperature(train, calibration, new, tmp_path):
+    warm = {"temperature": 2.0}
+    known = ClassifierOutputs.of(logits=np.stack(train.members), labels=train.labels, **warm)
+    VecUQPipeline().fit(known, ClassifierOutputs.of(logits=calibration, **warm)).save(tmp_path / "p.vecuq")
+    made = load_pipeline(tmp_path / "p.vecuq")
+    npt.assert_array_equal(made.uncertainty(new), made.uncertainty(ClassifierOutputs.of(logits=new, **warm)))
+    with pytest.raises(TableError, match="one temperature: 2"):
+        made.uncertainty(ClassifierOutputs.of(logits=new))
+    with pytest.raises(TableError, match="one temperature: 2"):
+        VecUQPipeline().fit(known, ClassifierOutputs.of(logits=calibration))
+
+
+def test_what_cannot_be_done_is_told(train, calibration, pipeline, ranker, tmp_path):
+    with pytest.raises(SettingError, match="Did you mean 'entropy'"):
+        VecUQPipeline(["entropi"])
+    with pytest.raises(SettingError, match="embedding"):
+        VecUQPipeline(embedding="logit")
+    with pytest.raises(VecuqError, match="not fitted yet"):
+        VecUQPipeline().uncertainty(calibration)
+    with pytest.raises(VecuqError, match="not fitted yet"):
+        VecUQPipeline().save(tmp_path / "p.vecuq")
+    with pytest.raises(TableError, match="need labels"):
+        VecUQPipeline().fit(calibration, calibration)
+    with pytest.raises(TableError, match="got None"):
+        VecUQPipeline().fit(train, None)
+    with pytest.raises(TableError, match="got None"):
+        pipeline.uncertainty(None)
+
+
+def test_models_and_pipelines_are_told_apart(pipeline, ranker, tmp_path):
+    pipeline.save(tmp_path / "p.vecuq")
+    ranker.save(tmp_path / "m.vecuq")
+    with pytest.raises(ModelFileError, match="holds a vecuq pipeline, not a model"):
+        vecuq.load(tmp_path / "p.vecuq")
+    with pytest.raises(ModelFileError, match="holds a vecuq model, not a pipeline"):
+        load_pipeline(tmp_path / "m.vecuq")
+
+
+def test_a_cut_or_altered_file_is_refused(pipeline, tmp_path):
+    path = tmp_path / "p.vecuq"
+    pipeline.save(path)
+    whole = bytearray(path.read_bytes())
+    path.write_bytes(whole[:-100])
+    with pytest.raises(ModelFileError, match="cut or damaged"):
+        load_pipeline(path)
+    whole[-5] ^= 1
+    path.write_bytes(whole)
+    with pytest.raises(ModelFileError, match="checksum"):
+        load_pipeline(path)
