@@ -14,6 +14,7 @@ from vecuq.measures.registry import Measure, find_measures, is_risk
 from vecuq.measures.risk import Predictions, RuleOnBlock
 from vecuq.outputs import ClassifierOutputs
 from vecuq.table import ScoreTable
+from vecuq.transport.blocks import one_blas_thread
 
 __all__ = ["EMBEDDINGS", "fit_densities", "measure", "predicted_classes"]
 
@@ -34,7 +35,8 @@ def fit_densities(names: Sequence[str], train: ClassifierOutputs | None, *, embe
         lack = "training outputs" if train is None else "labels in the training outputs"
         raise TableError(f"The measures {listed} need {lack} (--train). Give them, or leave these measures out.")
     points = _points(train, embedding)
-    return {measure.name: measure.compute.fit(points, train.labels) for measure in wanted}
+    with one_blas_thread():  # on a busy machine several threads have been twenty times slower
+        return {measure.name: measure.compute.fit(points, train.labels) for measure in wanted}
 
 
 def measure(
@@ -72,8 +74,9 @@ def measure(
     dense = [k for k, column in enumerate(wanted) if column.needs == "training"]
     plain = [k for k in range(len(wanted)) if k not in dense]
     points = _points(outputs, embedding) if dense else None
-    for k in dense:  # a density reads what it needs, block by block
-        values[:, k] = fitted[wanted[k].name].score(points)
+    with one_blas_thread():
+        for k in dense:  # a density reads what it needs, block by block
+            values[:, k] = fitted[wanted[k].name].score(points)
     for span, block in outputs.blocks() if plain else ():
         values[span, plain] = _columns([wanted[k] for k in plain], block)
         if progress is not None:
