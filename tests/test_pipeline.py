@@ -137,3 +137,28 @@ def test_a_cut_or_altered_file_is_refused(pipeline, tmp_path):
     path.write_bytes(whole)
     with pytest.raises(ModelFileError, match="checksum"):
         load_pipeline(path)
+
+
+def test_a_saved_pipeline_scores_a_file_of_outputs_like_any_model(tmp_path, pipeline, new):
+    import pyarrow.parquet as pq
+
+    from vecuq import workflows
+
+    pipeline.save(tmp_path / "model.vecuq")
+    np.savez(tmp_path / "new.npz", logits=new, ids=np.array([f"row {k}" for k in range(50)]))
+    done = workflows.score(tmp_path / "model.vecuq", tmp_path / "new.npz", tmp_path / "ranked.parquet", alpha=0.1)
+    ranked = pq.read_table(tmp_path / "ranked.parquet")
+    assert ranked.column_names == ["id", *EAT_M, "uncertainty", "p_value", "flagged"]
+    npt.assert_array_equal(ranked["uncertainty"].to_numpy(), pipeline.uncertainty(new))
+    npt.assert_array_equal(ranked["p_value"].to_numpy(), pipeline.p_values(new))
+    assert done.n_flagged == int((pipeline.p_values(new) <= 0.1).sum())
+
+
+def test_a_saved_pipeline_refuses_a_file_that_holds_no_outputs(tmp_path, pipeline):
+    from vecuq import workflows
+
+    pipeline.save(tmp_path / "model.vecuq")
+    (tmp_path / "new.csv").write_text("a,b\n1.0,2.0\n")
+    with pytest.raises(TableError, match="must be an npz or npy file"):
+        workflows.score(tmp_path / "model.vecuq", tmp_path / "new.csv", tmp_path / "ranked.parquet")
+    assert not (tmp_path / "ranked.parquet").exists()

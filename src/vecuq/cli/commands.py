@@ -256,7 +256,10 @@ def score(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added."""
+    """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.
+
+    A saved pipeline (VecUQPipeline in Python) takes a file of a classifier's outputs instead of a table.
+    """
     with usage_errors():
         if alpha is not None:
             in_range("alpha", alpha, 0.0, 1.0, ends="()")

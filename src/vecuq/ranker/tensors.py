@@ -15,7 +15,7 @@ from vecuq._version import __version__
 from vecuq.errors import ModelFileError
 from vecuq.table import write_atomic
 
-__all__ = ["FORMAT", "read_tensors", "write_tensors"]
+__all__ = ["FORMAT", "read_tensors", "saved_kind", "write_tensors"]
 
 FORMAT = 1
 _KEY = "vecuq"
@@ -29,6 +29,18 @@ def write_tensors(path: str | os.PathLike[str], kind: str, header: dict[str, Any
     full = {"format": FORMAT, "kind": kind, "library": __version__, **header}
     full["checksum"] = _checksum(full, kept)
     write_atomic(path, save(kept, metadata={_KEY: json.dumps(full, sort_keys=True)}))
+
+
+def saved_kind(path: str | os.PathLike[str]) -> str | None:
+    """Return what a file of ours holds, by its header alone; None for any other file."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(existing_file(path), framework="numpy") as opened:
+            header = json.loads((opened.metadata() or {}).get(_KEY, "{}"))
+    except (SafetensorError, OSError, ValueError, TypeError, RecursionError):
+        return None
+    return header.get("kind") if isinstance(header, dict) else None
 
 
 def read_tensors(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, Array]]:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from vecuq._check import Array
 from vecuq.engine import ahead
 from vecuq.errors import ColumnError, MissingValueWarning, TableError
+from vecuq.outputs import read_outputs
+from vecuq.pipeline import VecUQPipeline, load_pipeline
 from vecuq.ranker import Ranker
+from vecuq.ranker.tensors import saved_kind
 from vecuq.table import RESERVED, ScoreTable, kind_of, read_batches, write_batches
 from vecuq.workflows.watch import NOBODY, PathLike, Watch, load_model
 
@@ -32,13 +38,20 @@ class Scored:
 def score(
     model: PathLike, new: PathLike, out: PathLike, *, alpha: float | None = None, watch: Watch = NOBODY
 ) -> Scored:
-    """Score a table file in pieces of bounded size; ``alpha`` adds a column ``flagged``."""
-    ranker = load_model(model)
+    """Score a table file in pieces of bounded size; ``alpha`` adds a column ``flagged``.
+
+    With a saved pipeline for a model, ``new`` is a file of a classifier's outputs, and its measures are written too.
+    """
+    pipeline = load_pipeline(model) if Path(model).is_file() and saved_kind(model) == "pipeline" else None
+    ranker = load_model(model) if pipeline is None else pipeline.ranker
     if alpha is not None:
         ranker.threshold(alpha)  # refuse what cannot be delivered before any row is read
     pieces: list[Scored] = []
-    # From csv to csv, the other columns stay the very text that they are.
-    batches = ahead(read_batches(new, columns=ranker.columns, typed=kind_of(out) != ".csv"))
+    if pipeline is None:
+        # From csv to csv, the other columns stay the very text that they are.
+        batches = ahead(read_batches(new, columns=ranker.columns, typed=kind_of(out) != ".csv"))
+    else:
+        batches = _measured_batches(pipeline, new)
     write_batches(out, _noted(ahead(ranked_batch(ranker, batch, alpha) for batch in batches), pieces, watch))
     done = Scored(
         sum(piece.n_rows for piece in pieces),
@@ -52,6 +65,17 @@ def score(
             stacklevel=2,
         )
     return done
+
+
+def _measured_batches(pipeline: VecUQPipeline, new: PathLike) -> Iterator[pa.RecordBatch]:
+    """Yield the measures of a file of outputs."""
+    import pyarrow as pa
+
+    outputs = read_outputs(new, temperature=pipeline.temperature)
+    table = pipeline.measure(outputs)
+    ids = np.arange(len(table)) if outputs.ids is None else outputs.ids
+    columns = {name: table.values[:, k] for k, name in enumerate(table.columns)}
+    yield from pa.table({"id": ids, **columns}).to_batches(max_chunksize=65_536)
 
 
 def ranked_batch(ranker: Ranker, batch: pa.RecordBatch, alpha: float | None = None) -> pa.RecordBatch:
