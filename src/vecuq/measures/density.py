@@ -7,6 +7,7 @@ anything that sorts.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -58,7 +59,7 @@ def class_index(labels: Any, n_rows: int) -> NDArray[np.intp]:
     return np.asarray(index, dtype=np.intp)
 
 
-class Density:
+class Density(ABC):
     """What all fitted densities share: saved as the arrays in ``parts``, scored in blocks of rows."""
 
     parts: ClassVar[tuple[str, ...]] = ()
@@ -89,8 +90,10 @@ class Density:
             scores[finite] = self._score_member(points[finite], member)
         return scores
 
+    @abstractmethod
     def _expected(self) -> tuple[int, int]:
-        raise NotImplementedError
+        """Return how many members and dimensions it was fitted to."""
 
+    @abstractmethod
     def _score_member(self, points: Array, member: int) -> Array:
-        raise NotImplementedError
+        """Score the finite points of one member."""
