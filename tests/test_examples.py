@@ -8,7 +8,12 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("from_arrays", "bits after saving and loading: True"), ("from_chunks", "e-")]
+    ("name", "told"),
+    [
+        ("from_arrays", "bits after saving and loading: True"),
+        ("from_chunks", "e-"),
+        ("when_it_helps", "vecuq, defaults"),
+    ],
 )
 def test_the_examples_run(name, told):
     done = subprocess.run([sys.executable, EXAMPLES / f"{name}.py"], capture_output=True, text=True, check=True)
