@@ -112,3 +112,11 @@ def test_numpy_numbers_are_accepted_as_parameters():
         warnings.simplefilter("ignore", CalibrationWarning)
         model = VecUQ(epsilon=np.float64(0.5), n_targets=np.int64(64), max_iter=np.int32(50)).fit(ROWS)
     assert model.ranker_.settings.to_dict()["n_targets"] == 64
+
+
+def test_columns_name_those_of_an_array():
+    model = VecUQ(columns=["a", "b", "c"], flip=["b"]).fit(ROWS)
+    assert model.ranker_.columns == ("a", "b", "c")
+    npt.assert_array_equal(model.uncertainty(ROWS), VecUQ(flip=["x1"]).fit(ROWS).uncertainty(ROWS))
+    with pytest.raises(ValueError, match="2 column names were given for an array of 3"):
+        VecUQ(columns=["a", "b"]).fit(ROWS)

@@ -212,3 +212,8 @@ def test_rows_far_from_zero_lose_no_digits_in_a_sketch():
     streamed = fit_stream(lambda: (ScoreTable.of(part) for part in np.split(far, 3)))
     whole = fit_ranker(far, Settings(solver="separable"))
     npt.assert_allclose(streamed.uncertainty(far[:300]), whole.uncertainty(far[:300]), atol=1e-8)
+
+
+def test_a_sketch_cannot_be_fitted_by_a_way_that_needs_rows():
+    with pytest.raises(SettingError, match="keeps no rows, and solver='dense' needs them"):
+        fit_ranker(sketch(ROWS), Settings(solver="dense"))

@@ -116,7 +116,7 @@ def measure(
         in_range("temperature", temperature, 0.0, ends="()")
         one_of("embedding", embedding, EMBEDDINGS)
     with friendly_errors():
-        with watching() as watch:
+        with watching(rows="measuring") as watch:
             done = workflows.measure(
                 outputs,
                 scores,

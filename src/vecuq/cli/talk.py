@@ -107,7 +107,7 @@ def _cell(value: Any) -> Text:
 
 
 @contextmanager
-def watching(table: Path | None = None) -> Iterator[Watch]:
+def watching(table: Path | None = None, *, rows: str = "scoring") -> Iterator[Watch]:
     """Yield what moves the bars on stderr; nothing moves when nobody is watching."""
     if not err.is_terminal:
         yield Watch()
@@ -117,19 +117,19 @@ def watching(table: Path | None = None) -> Iterator[Watch]:
     fitting = bars.add_task("fitting", total=None, visible=False, told="")
     total = count_rows(table) if table is not None else None
     reading = bars.add_task("reading", total=None, visible=False, told="")
-    scoring = bars.add_task("scoring", total=total, visible=False, told="")
+    scoring = bars.add_task(rows, total=total, visible=False, told="")
 
     def sweep(number: int, marginal_error: float) -> None:
         bars.update(fitting, visible=True, told=f"sweep {number:,}, marginal error {marginal_error:.1e}")
         bars.start()
 
     def count(task: TaskID) -> Callable[[int], None]:
-        def rows(number: int) -> None:
+        def told(number: int) -> None:
             done = bars.tasks[task].completed + number
             bars.update(task, visible=True, completed=done, told=f"{done:,.0f} rows")
             bars.start()
 
-        return rows
+        return told
 
     try:
         yield Watch(sweep, rows=count(scoring), read=count(reading))

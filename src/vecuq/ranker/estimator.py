@@ -33,7 +33,8 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
  on_failure, alpha, random_state
         The choices of the method, explained in :class:`vecuq.Settings`.
     columns
-        Names of the score columns when fitting on a frame; by default its floating-point columns.
+        Names of the score columns when fitting on a frame, by default its floating-point ones; names for the columns
+        of an array, by default x0, x1, ...
     flip
         Names of columns in which higher means more confident.
     ranges
@@ -192,7 +193,7 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
             self.__dict__.pop("feature_names_in_", None)
             # Missing values are refused later, with the names of their columns.
             matrix = validate_data(self, X, dtype=_FLOATS, ensure_all_finite=False)
-            return ScoreTable.of(matrix, flip=self.flip)
+            return ScoreTable.of(matrix, columns=self.columns, flip=self.flip)
         table = ScoreTable.of(X, columns=self.columns, flip=self.flip)
         self.n_features_in_ = len(table.columns)
         self.feature_names_in_ = np.array(table.columns, dtype=object)

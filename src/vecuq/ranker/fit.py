@@ -122,7 +122,7 @@ def fit_map(
         n_map=known.count,
         n_held=len(held),
         n_targets=targets.size,
-        n_anchors=0 if corners is None else int(np.count_nonzero(corners.weights)),
+        n_anchors=_count(corners),
         anchor_mass=0.0 if corners is None else corners.mass,
         constant_columns=tuple(name for k, name in enumerate(known.columns) if k not in active),
         monotone_violations=None,
@@ -199,12 +199,16 @@ def reference_targets(
     if settings.n_targets == "auto" and settings.grid == "midpoint":
         wanted = auto_targets(n_columns, settings.epsilon)
     elif isinstance(settings.n_targets, str):
-        wanted = n_rows + (0 if corners is None else int(np.count_nonzero(corners.weights)))
+        wanted = n_rows + _count(corners)
     else:
         wanted = settings.n_targets
     if settings.grid == "authors":
         return authors_targets(reference, n_columns, wanted)
     return check_targets(reference.targets(n_columns, wanted), n_columns)
+
+
+def _count(corners: Corners | None) -> int:
+    return 0 if corners is None else int(np.count_nonzero(corners.weights))
 
 
 def _judge(solved: Potentials, settings: Settings, n_rows: int, corners: Corners | None) -> None:
