@@ -1,5 +1,5 @@
 """The command line: parse, call, say. All work is done in vecuq.workflows."""
 
-from vecuq.cli.commands import app, main
+from vecuq.cli.app import app, main
 
 __all__ = ["app", "main"]

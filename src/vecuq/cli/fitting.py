@@ -1,0 +1,124 @@
+"""`vecuq fit`: from calibration rows to a saved model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vecuq import workflows
+from vecuq.cli.options import AsJson, Calibration, Columns, Flip, Paper, listed
+from vecuq.cli.talk import friendly_errors, print_json, print_lines, usage_errors, watching
+from vecuq.ranker import Settings
+
+__all__ = ["fit", "fit_as_dict", "tell_fit"]
+
+DEFAULTS = Settings()
+METHOD = "The method"
+SOLVER = "The solver"
+
+
+def _choice(text: str, panel: str, **more: Any) -> Any:
+    return typer.Option(help=text, rich_help_panel=panel, **more)
+
+
+def fit(
+    context: typer.Context,
+    calibration: Calibration,
+    model: Annotated[Path, typer.Option("--out", "-o", help="Where to save the model.")] = Path("model.vecuq"),
+    columns: Columns = None,
+    flip: Flip = None,
+    paper: Paper = False,
+    holdback: Annotated[
+        float, typer.Option(help="Share of the rows kept out of the map, for p-values; 0 for none.")
+    ] = DEFAULTS.holdback,
+    as_json: AsJson = False,
+    reference: Annotated[
+        str, _choice("beta, exponential or ball (signed scores); with parameters as in 'beta(2, 5)'.", METHOD)
+    ] = "beta",
+    scaling: Annotated[str, _choice("featurewise, global, identity or quantile.", METHOD)] = DEFAULTS.scaling,
+    epsilon: Annotated[float, _choice("Entropic regularisation, on scaled scores.", METHOD)] = DEFAULTS.epsilon,
+    anchors: Annotated[float, _choice("Distance of the outer anchors; 0 for none.", METHOD)] = DEFAULTS.anchors,
+    anchor_mass: Annotated[float | None, _choice("Largest share of the mass on the anchors.", METHOD)] = None,
+    overshoot: Annotated[
+        float, _choice("Weight of the distance beyond the calibration box; 0 for none.", METHOD)
+    ] = DEFAULTS.overshoot,
+    alpha: Annotated[float, _choice("False-alarm rate of `predict` in Python.", METHOD)] = DEFAULTS.alpha,
+    seed: Annotated[
+        int | None, _choice("Seed of the split into map and held-back rows; without it, always the same.", METHOD)
+    ] = None,
+    grid: Annotated[str, _choice("midpoint or authors.", SOLVER)] = DEFAULTS.grid,
+    n_targets: Annotated[str, _choice("Reference points: auto, rows or a number.", SOLVER)] = "auto",
+    solver: Annotated[str, _choice("auto, separable, sketch or dense.", SOLVER)] = DEFAULTS.solver,
+    tol: Annotated[float, _choice("Largest marginal error of the plan.", SOLVER)] = DEFAULTS.tol,
+    max_iter: Annotated[int, _choice("Most sweeps.", SOLVER)] = DEFAULTS.max_iter,
+    on_failure: Annotated[str, _choice("raise or warn when the plan misses tol.", SOLVER)] = DEFAULTS.on_failure,
+) -> None:
+    """Learn from in-distribution rows how their score vectors lie, and save the model."""
+    given: dict[str, Any] = {
+        "reference": reference,
+        "epsilon": epsilon,
+        "scaling": scaling,
+        "anchors": anchors,
+        "anchor_mass": anchor_mass,
+        "overshoot": overshoot,
+        "holdback": holdback,
+        "grid": grid,
+        "n_targets": int(n_targets) if n_targets.isdecimal() else n_targets,
+        "solver": solver,
+        "tol": tol,
+        "max_iter": max_iter,
+        "on_failure": on_failure,
+        "alpha": alpha,
+        "random_state": seed,
+    }
+    with usage_errors():
+        settings = Settings.paper(**_asked_for(context, given)) if paper else Settings(**given)
+    with friendly_errors():
+        with watching() as watch:
+            done = workflows.fit(
+                calibration, model, settings, columns=listed(columns), flip=listed(flip) or (), watch=watch
+            )
+        if as_json:
+            print_json(fit_as_dict(done, model))
+        else:
+            tell_fit(done, model)
+            typer.echo(f"next: vecuq score {model} NEW")
+
+
+def _asked_for(context: typer.Context, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that the user typed: these rule over the paper's."""
+    typed = {
+        name for name in context.params if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    }
+    return {name: value for name, value in given.items() if {"random_state": "seed"}.get(name, name) in typed}
+
+
+def fit_as_dict(done: workflows.Fitted, model: Path) -> dict[str, Any]:
+    """Return what a fit came to, for programs."""
+    return {
+        "model": str(model),
+        "columns": list(done.ranker.columns),
+        "flipped": sorted(done.ranker.flipped),
+        "set_aside": list(done.set_aside),
+        "settings": done.ranker.settings.to_dict(),
+        "diagnostics": done.ranker.diagnostics.to_dict(),
+    }
+
+
+def tell_fit(done: workflows.Fitted, model: Path) -> None:
+    """Print what a fit came to, for people."""
+    ranker, told = done.ranker, done.ranker.diagnostics
+    held = f"{told.n_held:,} held back for p-values" if told.n_held else "none held back, so no p-values"
+    print_lines(
+        {
+            "score columns": ", ".join(ranker.columns),
+            "flipped": ", ".join(sorted(ranker.flipped)),
+            "constant": ", ".join(told.constant_columns) and f"{', '.join(told.constant_columns)} (no influence)",
+            "not scores": ", ".join(done.set_aside),
+            "rows": f"{told.n_map:,} for the map, {held}",
+            "plan": f"{told.solver} solver, {told.sweeps} sweeps, marginal error {told.marginal_error:.1e}",
+            "model": str(model),
+        }
+    )

@@ -1,0 +1,113 @@
+"""`vecuq score`, `rank`, `report` and `demo`: from new rows to an order and a page about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vecuq import workflows
+from vecuq._check import in_range
+from vecuq.cli.fitting import fit_as_dict, tell_fit
+from vecuq.cli.options import (
+    AsJson,
+    Calibration,
+    Columns,
+    ErrorColumn,
+    Flip,
+    Folder,
+    ModelFile,
+    NewRows,
+    OodColumn,
+    Paper,
+    listed,
+)
+from vecuq.cli.talk import friendly_errors, print_json, print_table, usage_errors, watching
+from vecuq.ranker import Settings
+
+__all__ = ["demo", "rank", "report", "score"]
+
+
+def score(
+    model: ModelFile,
+    new: NewRows,
+    ranked: Annotated[Path, typer.Option("--out", "-o", help="Where to write the ranked table.")] = Path(
+        "ranked.parquet"
+    ),
+    alpha: Annotated[
+        float | None, typer.Option(help="Add a column `flagged`: rows whose p-value is at most this false-alarm rate.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.
+
+    A saved pipeline (VecUQPipeline in Python) takes a file of a classifier's outputs instead of a table.
+    """
+    with usage_errors():
+        if alpha is not None:
+            in_range("alpha", alpha, 0.0, 1.0, ends="()")
+    with friendly_errors():
+        with watching(new) as watch:
+            done = workflows.score(model, new, ranked, alpha=alpha, watch=watch)
+        if as_json:
+            print_json({"out": str(ranked), **vars(done)})
+            return
+        flagged = "" if done.n_flagged is None else f", {done.n_flagged:,} flagged at alpha {alpha:g}"
+        typer.echo(f"{done.n_rows:,} rows scored{flagged} -> {ranked}")
+
+
+def rank(
+    calibration: Calibration,
+    new: NewRows,
+    folder: Folder = Path("ranked"),
+    columns: Columns = None,
+    flip: Flip = None,
+    paper: Paper = False,
+    error: ErrorColumn = None,
+    ood: OodColumn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fit, score and report in one go: from two tables to a folder with everything."""
+    with friendly_errors():
+        with watching(new) as watch:
+            done = workflows.rank(
+                calibration,
+                new,
+                folder,
+                Settings.paper() if paper else None,
+                columns=listed(columns),
+                flip=listed(flip) or (),
+                labels=workflows.Labels(error, ood) if error or ood else None,
+                watch=watch,
+            )
+        _tell_ranked(done, folder, as_json=as_json)
+
+
+def _tell_ranked(done: workflows.Ranked, folder: Path, *, as_json: bool) -> None:
+    if as_json:
+        fitted = fit_as_dict(done.fitted, folder / "model.vecuq")
+        print_json({**fitted, **vars(done.scored), "evaluation": list(done.evaluation)})
+        return
+    tell_fit(done.fitted, folder / "model.vecuq")
+    if done.evaluation:
+        print_table("How well each score finds what it should", done.evaluation)
+    typer.echo(f"{done.scored.n_rows:,} rows ranked; open {folder / 'report.html'}")
+
+
+def report(
+    model: ModelFile,
+    new: NewRows,
+    page: Annotated[Path, typer.Option("--out", "-o", help="Where to write the page.")] = Path("report.html"),
+) -> None:
+    """Write a self-contained HTML page about new rows and how the model ranks them."""
+    with friendly_errors():
+        workflows.report(model, new, page)
+        typer.echo(f"report -> {page}")
+
+
+def demo(folder: Folder = Path("demo"), as_json: AsJson = False) -> None:
+    """Run the whole job on bundled example data: an ensemble on handwritten digits."""
+    with friendly_errors():
+        done = workflows.demo(folder)
+        _tell_ranked(done, folder, as_json=as_json)
