@@ -47,7 +47,7 @@ bench: $(BENCH)/.installed ## every benchmark, peers beside us; writes benchmark
 bench-quick: $(STAMP) ## fit and score beside POT, one line per claim, under four minutes
 	$(BIN)/python -m benchmarks --quick
 
-reproduce: $(STAMP) ## the paper's tables that are built so far; writes reproduced/
+reproduce: $(STAMP) ## every table and figure of the paper that is built so far; writes reproduced/
 	$(BIN)/vecuq reproduce all --out reproduced
 
 clean: ## remove the environment and everything that was made

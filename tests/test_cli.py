@@ -20,7 +20,7 @@ from vecuq import Settings, fit_ranker, load
 from vecuq.cli import talk
 from vecuq.table import write_batches
 
-COMMANDS = ("fit", "score", "rank", "report", "demo", "reproduce")
+COMMANDS = ("fit", "score", "rank", "report", "evaluate", "compare", "demo", "reproduce")
 VECUQ = Path(sys.executable).with_name("vecuq")
 
 

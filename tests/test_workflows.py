@@ -258,7 +258,7 @@ def test_a_report_warns_of_nothing_and_needs_rows(tmp_path, model, new):
 def test_reproduced_tables_are_written_as_csv(tmp_path):
     studies = workflows.reproduce("toy", tmp_path / "tables")
     out = pd.read_csv(tmp_path / "tables" / "toy.csv")
-    assert len(out) == len(studies[0].rows)
+    assert len(out) == len(studies[0].sheets[0].rows)
     with pytest.raises(SettingError, match="Did you mean 'toy'"):
         workflows.reproduce("toi")
 

@@ -21,15 +21,19 @@ from vecuq.reference import Ball, Beta, Exponential
 from vecuq.table import ScoreTable, read_table
 
 if TYPE_CHECKING:
+    from vecuq.cascade import Cascade
+    from vecuq.monitor import Monitor, load_monitor
     from vecuq.pipeline import VecUQPipeline, load_pipeline
     from vecuq.ranker.estimator import VecUQ
 
 __all__ = [
     "Ball",
     "Beta",
+    "Cascade",
     "ClassifierOutputs",
     "Diagnostics",
     "Exponential",
+    "Monitor",
     "Ranker",
     "Ranking",
     "ScoreTable",
@@ -43,6 +47,7 @@ __all__ = [
     "fit_ranker",
     "fit_stream",
     "load",
+    "load_monitor",
     "load_pipeline",
     "load_sketch",
     "read_outputs",
@@ -61,4 +66,12 @@ def __getattr__(name: str) -> Any:
         from vecuq import pipeline
 
         return getattr(pipeline, name)
+    if name in ("Monitor", "load_monitor"):
+        from vecuq import monitor
+
+        return getattr(monitor, name)
+    if name == "Cascade":
+        from vecuq.cascade import Cascade
+
+        return Cascade
     raise AttributeError(f"module 'vecuq' has no attribute {name!r}")

@@ -26,8 +26,10 @@ __all__ = [
     "number",
     "one_line",
     "one_of",
+    "refuse_holes",
     "refuse_missing",
     "shape_of",
+    "told_holes",
     "unique_names",
     "wanted_columns",
     "whole_number",
@@ -125,6 +127,22 @@ def refuse_missing(values: Array, columns: Sequence[str], *, first_row: int = 0)
         f"Calibration rows must have no NaN or infinity; found: {told} of {len(values):,} rows. Drop these {rows:,} "
         f"rows, or leave the column out. (First one: row {first:,}, counting from 0.)"
     )
+
+
+def told_holes(values: Array, columns: Sequence[str]) -> str:
+    """Name each column that has missing or infinite values, and how many."""
+    counts = (~np.isfinite(values)).sum(axis=0)
+    return ", ".join(f"{name!r}: {count:,}" for name, count in zip(columns, counts, strict=True) if count)
+
+
+def refuse_holes(values: Array, columns: Sequence[str]) -> None:
+    """Raise if any row is incomplete, and say what else can be done with such rows."""
+    holed = int((~finite_rows(values)).sum())
+    if holed:
+        raise TableError(
+            f"{holed:,} of {len(values):,} rows have missing or infinite scores ({told_holes(values, columns)}), and "
+            f"missing='error' refuses them. Mend or drop these rows, or score with missing='nan' or 'marginal'."
+        )
 
 
 def existing_file(path: str | os.PathLike[str]) -> Path:

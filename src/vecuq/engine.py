@@ -1,14 +1,22 @@
-"""How work is spread over threads. Knows nothing of scores or tables."""
+"""How work is spread over threads and processes. Knows nothing of scores or tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from multiprocessing import get_context, parent_process
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import TypeVar
 
-__all__ = ["ahead"]
+__all__ = ["ahead", "in_order"]
 
+S = TypeVar("S")
 T = TypeVar("T")
 _END = object()
 _PATIENCE = 1.0
@@ -72,3 +80,47 @@ def _drain(queue: Queue[object]) -> None:
             queue.get_nowait()
     except Empty:
         return
+
+
+def in_order(function: Callable[[S], T], items: Iterable[S], *, jobs: int, alone: int = 4) -> Iterator[T]:
+    """Yield ``function(item)`` for each item, in the order of the items, made by ``jobs`` processes.
+
+    The first ``alone`` items are worked on here, so that a small job starts no process; with one job, all are. At most
+    two items per job are under way, however many there are. The function and the items must survive pickling.
+    """
+    stream = iter(items)
+    yield from map(function, stream if jobs == 1 else islice(stream, alone))
+    if jobs > 1:
+        yield from _by_processes(function, stream, jobs)
+
+
+def _by_processes(function: Callable[[S], T], stream: Iterator[S], jobs: int) -> Iterator[T]:
+    first = next(stream, _END)
+    if first is _END:
+        return
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_follow_parent)
+    running: deque[Future[T]] = deque([pool.submit(function, first)])  # type: ignore[arg-type]
+    try:
+        for item in stream:
+            running.append(pool.submit(function, item))
+            if len(running) > 2 * jobs:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
+    except BrokenProcessPool:
+        raise MemoryError("A worker process was killed, most often for want of memory; use fewer jobs.") from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _follow_parent() -> None:
+    """Leave interrupts to the parent, and go when it goes, even if it was killed and could say nothing."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

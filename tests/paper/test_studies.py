@@ -1,10 +1,39 @@
+"""The studies: what the paper prints comes out, and what it claims is checked on real ensembles."""
+
+import math
+
 import numpy as np
 import pytest
 
-from vecuq import Settings, fit_ranker
-from vecuq.paper import STUDIES
+from vecuq import Settings, fit_ranker, workflows
+from vecuq.data import ensemble_file
+from vecuq.paper import STUDIES, ablation, ensembles, extremes, render_page, tasks
+from vecuq.paper.ensembles import CALIBRATION_ROWS, DATASETS, group_scores
 from vecuq.paper.extremes import compositions, keeps_order
+from vecuq.paper.images import best_or_second, worse_than_worst
+from vecuq.paper.printed import printed_table
 from vecuq.paper.toy import toy_scores
+from vecuq.typeset import Spread
+
+
+@pytest.fixture
+def one_group(monkeypatch):
+    """Studies on the first group of networks only: the same code, a fifth of the time."""
+    for room in (tasks, ablation, extremes):
+        monkeypatch.setattr(room, "n_groups", lambda _: 1)
+
+
+def all_figures(tree):
+    """Yield every number of nested mappings and lists."""
+    for value in tree.values() if isinstance(tree, dict) else tree:
+        if isinstance(value, dict | list):
+            yield from all_figures(value)
+        else:
+            yield float(value)
+
+
+def test_the_command_line_knows_every_study_by_name():
+    assert tuple(STUDIES) == workflows.STUDY_NAMES
 
 
 def test_the_toy_gives_the_authors_digits():
@@ -15,13 +44,20 @@ def test_the_toy_gives_the_authors_digits():
         assert ours == pytest.approx(digits, abs=1e-5 / 2)
 
 
+def test_the_rank_of_the_blobs_sees_errors_and_empty_places():
+    figures = STUDIES["blobs"]().figures
+    assert figures["entropy"]["nothing is there"] < 0.6  # confident where nothing is
+    assert min(figures["VecUQ-OT"].values()) > 0.95
+
+
+@pytest.mark.usefixtures("one_group")
 def test_extremes_keep_the_base_order_on_real_scores():
     figures = STUDIES["extremes"]().figures
     assert len(figures) == 3
     for case in figures.values():
-        assert case["order kept, VecUQ-OT (paper)"]
-        assert case["order kept, VecUQ-OT (defaults)"]
-        assert case["VecUQ-OT (paper)"] == case["base"] == case["VecUQ-OT (defaults)"]
+        assert all(case["order kept, VecUQ-OT"])
+        assert all(case["order kept, VecUQ-OT (defaults)"])
+        assert case["VecUQ-OT"] == case["base"] == case["VecUQ-OT (defaults)"]
 
 
 @pytest.mark.parametrize("settings", [Settings.paper(), Settings(), Settings.paper(reference="exponential")])
@@ -37,3 +73,98 @@ def test_keeps_order_can_fail():
     assert keeps_order(np.array([1.0, 2.0, 2.0]), np.array([5.0, 7.0, 7.0]))
     assert not keeps_order(np.array([1.0, 2.0, 2.0]), np.array([5.0, 7.0, 8.0]))
     assert not keeps_order(np.array([1.0, 2.0]), np.array([2.0, 1.0]))
+
+
+@pytest.mark.usefixtures("one_group")
+def test_on_images_the_rank_is_never_worse_than_its_worst_component():
+    study = STUDIES["images"]()
+    components = ("excess_log_1_1", "total_log_1_1", "bayes_log_1", "mahalanobis")
+    assert len(study.figures) == 12
+    assert worse_than_worst(study.figures, "VecUQ-OT", components) == 0
+    assert all(0.4 < figure <= 1.0 for figures in study.figures.values() for figure in figures.values())
+
+
+@pytest.mark.usefixtures("one_group")
+def test_no_choice_of_the_ablation_gives_nan_identity_scaling_included():
+    study = STUDIES["ablation"]()
+    assert [len(sheet.rows) for sheet in study.sheets] == [18] * 4
+    figures = list(all_figures(study.figures))
+    assert len(figures) == 72
+    assert not any(map(math.isnan, figures))
+
+
+@pytest.mark.usefixtures("one_group")
+def test_each_kind_of_risk_is_compared_under_four_rules():
+    study = STUDIES["measures"]()
+    assert set(study.figures) == {"total_1_2", "bayes_1", "excess_1_3"}
+    for tasks_of_kind in study.figures.values():
+        assert worse_than_worst(tasks_of_kind, "VecUQ-OT", ("Logscore", "Brier", "Spherical", "Zero-one")) == 0
+
+
+def test_worse_than_worst_and_best_or_second_count_what_they_say():
+    means = {
+        "a": {"us": 0.5, "x": 0.6, "y": 0.7},
+        "b": {"us": 0.65, "x": 0.6, "y": 0.7},
+        "c": {"us": 0.9, "x": 0.6, "y": 0.7},
+    }
+    assert worse_than_worst(means, "us", ("x", "y")) == 1
+    assert best_or_second(means, "us", ("x", "y")) == 2
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_the_release_holds_five_groups_of_four_members_that_are_good_enough(dataset):
+    with np.load(ensemble_file(dataset), allow_pickle=False) as arrays:
+        assert set(arrays.files) == {"train", "train_labels", "test", "test_labels", *DATASETS[dataset]}
+        logits, labels = arrays["test"], arrays["test_labels"]
+        assert all(np.isfinite(arrays[name]).all() for name in arrays.files)
+    assert logits.shape == (5, 4, 10_000, 10)
+    assert logits.dtype == np.float16
+    accuracy = (logits.argmax(-1) == labels).mean(-1)
+    assert accuracy.min() > {"cifar10": 0.70, "fashion_mnist": 0.88}[dataset]
+    assert len(np.unique(accuracy)) > 10  # members of their own, not copies
+
+
+def test_calibration_and_evaluation_rows_are_disjoint_and_no_foreign_row_calibrates():
+    scores = group_scores("cifar10", 0)
+    assert len(scores.calibration) == CALIBRATION_ROWS
+    assert len(scores.calibration) + len(scores.test) == 10_000
+    rows = {row.tobytes() for row in np.concatenate([scores.test, *scores.ood.values()])}
+    shared = sum(row.tobytes() in rows for row in scores.calibration)
+    assert shared <= 0.001 * CALIBRATION_ROWS  # two images may get the very same logits in float16
+
+
+def test_all_logits_together_stay_below_forty_megabytes():
+    assert sum(ensemble_file(name).stat().st_size for name in ensembles.DATASETS) < 40e6
+
+
+def test_printed_tables_hold_the_papers_numbers():
+    ood = printed_table("ood", "OOD").rows
+    assert ood[0]["Ours"] == Spread(0.918, 0.001)
+    assert ood[-1]["mahalanobis"] == Spread(0.661, 0.008)
+    assert printed_table("pareto", "Pareto").rows[0]["At Pareto Front (%)"] == 82.857
+    assert printed_table("ablation_cifar10_mixed", "").rows[0]["GridSize"] == 5
+
+
+def test_a_study_is_written_as_tables_pictures_and_one_page(tmp_path):
+    workflows.reproduce("toy", tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    tables = {f"{stem}.{ending}" for stem in ("toy", "paper_toy") for ending in ("csv", "md", "tex")}
+    assert names == tables | {"toy_bars.png", "toy_bars.svg", "index.html"}
+    assert (tmp_path / "toy_bars.png").read_bytes().startswith(b"\x89PNG")
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "0.710329" in page
+    assert "Mahalanobis" in page
+    assert "<script" not in page
+
+
+def test_the_same_study_gives_the_same_files(tmp_path):
+    for name in ("one", "two"):
+        workflows.reproduce("toy", tmp_path / name)
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+
+
+def test_the_page_escapes_what_a_study_says():
+    study = STUDIES["toy"]()
+    hostile = type(study)(**{**vars(study), "title": "<b>bold</b>", "pictures": ()})
+    assert "&lt;b&gt;bold" in render_page([hostile])

@@ -15,9 +15,10 @@ from scipy.stats import spearmanr
 
 from vecuq import Settings, fit_ranker
 from vecuq.data import demo_files
+from vecuq.drawing import to_png
 from vecuq.errors import MissingValueWarning, TableError
 from vecuq.report import build_report, summarise
-from vecuq.report.plots import score_plane, to_png, uncertainty_histogram
+from vecuq.report.plots import score_plane, uncertainty_histogram
 from vecuq.report.summary import MOST_POINTS, least_related, spearman
 from vecuq.report.words import DIAGNOSTICS, SETTINGS
 from vecuq.table import ScoreTable

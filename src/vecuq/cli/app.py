@@ -9,8 +9,12 @@ from typing import Annotated
 import typer
 
 from vecuq._version import __version__
+from vecuq.cli.asking import ask
+from vecuq.cli.evaluating import compare, evaluate
+from vecuq.cli.examining import doctor
 from vecuq.cli.fitting import fit
 from vecuq.cli.measuring import list_measures, measure
+from vecuq.cli.monitoring import monitor
 from vecuq.cli.ranking import demo, rank, report, score
 from vecuq.cli.studies import reproduce
 
@@ -45,7 +49,8 @@ def _root(
     """Hold the options that stand before any command."""
 
 
+app.command()(ask)
 app.command()(measure)
 app.command(name="measures")(list_measures)
-for command in (fit, score, rank, report, demo, reproduce):
+for command in (doctor, fit, score, rank, report, evaluate, compare, monitor, demo, reproduce):
     app.command()(command)

@@ -8,7 +8,7 @@ import typer
 
 from vecuq.cli.talk import print_lines
 from vecuq.measures import Measure, compositions
-from vecuq.measures.registry import is_risk, measures
+from vecuq.measures.registry import compositions_of, is_risk, measures, measures_of
 
 __all__ = ["catalogue", "print_catalogue"]
 
@@ -17,11 +17,19 @@ _NEEDS = {"logits": "", "raw logits": " [logits only]", "training": " [--train]"
 
 def catalogue() -> dict[str, Any]:
     """Return every measure and composition as plain values."""
-    listed = [
+    return {
+        "measures": _listed("classifier"),
+        "compositions": {name: list(columns) for name, columns in compositions.items()},
+        "text_measures": _listed("text"),
+        "text_compositions": {name: list(columns) for name, columns in compositions_of("text").items()},
+    }
+
+
+def _listed(modality: str) -> list[dict[str, str]]:
+    return [
         {"name": found.name, "modality": found.modality, "needs": found.needs, "about": found.about}
-        for found in measures().values()
+        for found in measures_of(modality).values()
     ]
-    return {"measures": listed, "compositions": {name: list(columns) for name, columns in compositions.items()}}
 
 
 def print_catalogue() -> None:
@@ -35,6 +43,10 @@ def print_catalogue() -> None:
         "  i, j: 1 each member in turn, 2 their mean, 3 the central prediction; i for the truth, j for the prediction"
     )
     _print_group("Compositions of the paper", {name: ", ".join(columns) for name, columns in compositions.items()})
+    # `msp` is a measure of both; the prefix, which is no part of a column's name, tells them apart.
+    texts = {f"text.{name}": found.about for name, found in measures_of("text").items()}
+    composed = {f"text.{name}": ", ".join(columns) for name, columns in compositions_of("text").items()}
+    _print_group("Answers of a language model (columns are named without `text.`)", texts | composed)
 
 
 def _told(found: Measure) -> str:

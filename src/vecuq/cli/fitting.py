@@ -44,6 +44,9 @@ def fit(
     overshoot: Annotated[
         float, _choice("Weight of the distance beyond the calibration box; 0 for none.", METHOD)
     ] = DEFAULTS.overshoot,
+    tail: Annotated[
+        str, _choice("What keeps far rows in order: overshoot (beyond the box) or dominance (beyond the rows).", METHOD)
+    ] = DEFAULTS.tail,
     alpha: Annotated[float, _choice("False-alarm rate of `predict` in Python.", METHOD)] = DEFAULTS.alpha,
     seed: Annotated[
         int | None, _choice("Seed of the split into map and held-back rows; without it, always the same.", METHOD)
@@ -63,6 +66,7 @@ def fit(
         "anchors": anchors,
         "anchor_mass": anchor_mass,
         "overshoot": overshoot,
+        "tail": tail,
         "holdback": holdback,
         "grid": grid,
         "n_targets": int(n_targets) if n_targets.isdecimal() else n_targets,

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from vecuq import workflows
 from vecuq._check import in_range, one_of
 from vecuq.cli.catalogue import catalogue, print_catalogue
+from vecuq.cli.measuring_answers import Reading, measure_texts, n_cores
 from vecuq.cli.options import AsJson, listed
 from vecuq.cli.talk import friendly_errors, print_json, usage_errors, watching
+from vecuq.errors import SettingError
 from vecuq.measures import find_measures
 from vecuq.measures.compute import EMBEDDINGS
+from vecuq.workflows import is_answers
 
 __all__ = ["list_measures", "measure"]
 
@@ -22,7 +26,8 @@ def measure(
     outputs: Annotated[
         list[Path],
         typer.Argument(
-            help="npz of logits or probs, perhaps embeddings, labels, ids; or npy of logits. Several: one per member.",
+            help="A classifier: npz of logits or probs, perhaps embeddings, labels, ids; or npy of logits; several: "
+            "one per member. A language model: jsonl of answers, as `vecuq ask`, servers and evaluation harnesses write.",
             metavar="OUTPUTS...",
             show_default=False,
         ),
@@ -33,17 +38,97 @@ def measure(
         typer.Option(help="Training outputs with labels, for densities; repeat it for one file per member."),
     ] = None,
     measures: Annotated[
-        str, typer.Option(help="Measures or compositions, comma-separated; see `vecuq measures`.", metavar="A,B")
-    ] = ",".join(workflows.DEFAULT_MEASURES),
+        str | None,
+        typer.Option(
+            help="Measures or compositions, comma-separated; see `vecuq measures`. Without it, "
+            f"{','.join(workflows.DEFAULT_MEASURES)} of a classifier, and of answers all that they allow.",
+            metavar="A,B",
+        ),
+    ] = None,
     temperature: Annotated[float, typer.Option(help="What logits are divided by.")] = 1.0,
     embedding: Annotated[
         str, typer.Option(help="What densities look at: embeddings, logits, or auto for the first where there are any.")
     ] = "auto",
+    samples: Annotated[
+        list[Path] | None, typer.Option(help="Answers: files with sampled ones only; the others are then greedy.")
+    ] = None,
+    similarity: Annotated[
+        str, typer.Option(help="Answers: how texts are compared: rouge_l, rouge_1, rouge_2, bleu or jaccard.")
+    ] = "rouge_l",
+    quality: Annotated[
+        str | None,
+        typer.Option(
+            help="Answers: add a column `quality`, beside the references: exact_match, numeric_match, token_f1, "
+            "rouge_l or chrf.",
+            metavar="KIND",
+        ),
+    ] = None,
+    renormalise: Annotated[
+        bool, typer.Option("--renormalise", help="Answers: make the likeliest tokens told sum to 1 before entropies.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Answers: stop at a line that cannot be read, instead of counting it.")
+    ] = False,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="Answers: leave out those with a missing measure, as `vecuq fit` needs.")
+    ] = False,
+    jobs: Annotated[int | None, typer.Option(help="Answers: processes at once.", show_default="all cores")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Turn a classifier's outputs into a table of uncertainty scores; by default the paper's four."""
+    """Turn the outputs of a classifier, or the answers of a language model, into a table of uncertainty scores."""
+    of_answers = [is_answers(path) for path in outputs]
+    for_classifiers = {"--train": train, "--temperature": temperature != 1.0, "--embedding": embedding != "auto"}
+    for_answers = {
+        "--samples": samples,
+        "--similarity": similarity != "rouge_l",
+        "--quality": quality,
+        "--renormalise": renormalise,
+        "--strict": strict,
+        "--complete": complete,
+        "--jobs": jobs,
+    }
     with usage_errors():
-        find_measures(listed(measures) or ())
+        _refuse_mixture(of_answers, outputs)
+        if any(of_answers):
+            _refuse_options(for_classifiers, "a classifier", "answers")
+        else:
+            _refuse_options(for_answers, "answers of a language model", "outputs of a classifier")
+    if any(of_answers):
+        reading = Reading(samples or (), strict, renormalise, complete, jobs or n_cores())
+        measure_texts(outputs, scores, listed(measures), similarity, quality, reading, as_json=as_json)
+    else:
+        asked = workflows.DEFAULT_MEASURES if measures is None else tuple(listed(measures) or ())
+        _measure_classifier(outputs, scores, train or (), asked, temperature, embedding, as_json=as_json)
+
+
+def _refuse_mixture(of_answers: Sequence[bool], outputs: Sequence[Path]) -> None:
+    if any(of_answers) and not all(of_answers):
+        other = outputs[of_answers.index(False)]
+        raise SettingError(
+            f"{outputs[of_answers.index(True)]} is named as answers of a language model are (jsonl), and {other} is "
+            f"not; measure them one at a time."
+        )
+
+
+def _refuse_options(given: dict[str, Any], theirs: str, ours: str) -> None:
+    """Raise if an option was given that the files have no use for."""
+    named = [name for name, value in given.items() if value]
+    if named:
+        raise SettingError(f"{', '.join(named)}: for {theirs} only, and these files hold {ours}; leave it out.")
+
+
+def _measure_classifier(
+    outputs: Sequence[Path],
+    scores: Path,
+    train: Sequence[Path],
+    measures: Sequence[str],
+    temperature: float,
+    embedding: str,
+    *,
+    as_json: bool,
+) -> None:
+    with usage_errors():
+        find_measures(measures)
         in_range("temperature", temperature, 0.0, ends="()")
         one_of("embedding", embedding, EMBEDDINGS)
     with friendly_errors():
@@ -51,8 +136,8 @@ def measure(
             done = workflows.measure(
                 outputs,
                 scores,
-                train=train or (),
-                measures=listed(measures) or (),
+                train=train,
+                measures=measures,
                 temperature=temperature,
                 embedding=embedding,
                 watch=watch,

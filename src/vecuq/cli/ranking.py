@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from vecuq import workflows
-from vecuq._check import in_range
+from vecuq._check import in_range, one_of
 from vecuq.cli.fitting import fit_as_dict, tell_fit
 from vecuq.cli.options import (
     AsJson,
@@ -24,7 +24,7 @@ from vecuq.cli.options import (
     listed,
 )
 from vecuq.cli.talk import friendly_errors, print_json, print_table, usage_errors, watching
-from vecuq.ranker import Settings
+from vecuq.ranker import MISSING, Settings
 
 __all__ = ["demo", "rank", "report", "score"]
 
@@ -38,6 +38,15 @@ def score(
     alpha: Annotated[
         float | None, typer.Option(help="Add a column `flagged`: rows whose p-value is at most this false-alarm rate.")
     ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Add `contribution_<column>`, and `why` for flagged rows (all, without --alpha)."
+        ),
+    ] = False,
+    missing: Annotated[
+        str, typer.Option(help="Rows with missing scores: nan (no uncertainty), error, or marginal (from the others).")
+    ] = "nan",
     as_json: AsJson = False,
 ) -> None:
     """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.
@@ -47,9 +56,10 @@ def score(
     with usage_errors():
         if alpha is not None:
             in_range("alpha", alpha, 0.0, 1.0, ends="()")
+        one_of("missing", missing, MISSING)
     with friendly_errors():
         with watching(new) as watch:
-            done = workflows.score(model, new, ranked, alpha=alpha, watch=watch)
+            done = workflows.score(model, new, ranked, alpha=alpha, explain=explain, missing=missing, watch=watch)
         if as_json:
             print_json({"out": str(ranked), **vars(done)})
             return

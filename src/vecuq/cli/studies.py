@@ -3,34 +3,52 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vecuq import workflows
 from vecuq._check import one_of
 from vecuq.cli.options import AsJson
-from vecuq.cli.talk import friendly_errors, print_json, print_table, usage_errors
+from vecuq.cli.talk import friendly_errors, print_json, print_sheet, usage_errors, working
+
+if TYPE_CHECKING:
+    from vecuq.paper import Study
 
 __all__ = ["reproduce"]
 
-STUDIES = ("toy", "extremes", "all")
+STUDIES = (*workflows.STUDY_NAMES, "all")
 
 
 def reproduce(
     study: Annotated[str, typer.Argument(help="Which one.", metavar="|".join(STUDIES), show_default=False)],
-    folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the tables as csv.")] = None,
+    folder: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for tables (csv, Markdown, LaTeX), pictures and a page.")
+    ] = Path("reproduced"),
     as_json: AsJson = False,
 ) -> None:
-    """Compute tables of the paper anew and print them beside the printed figures."""
+    """Compute tables and figures of the paper anew and show them beside the printed ones."""
     with usage_errors():
         one_of("study", study, STUDIES)
     with friendly_errors():
-        studies = workflows.reproduce(study, folder)
+        with working() as tell:
+            studies = workflows.reproduce(study, folder, tell=tell)
         if as_json:
             figures = {done.name: done.figures for done in studies} if study == "all" else studies[0].figures
             print_json({"study": study, **figures})
             return
         for done in studies:
-            print_table(done.title, done.rows)
-            typer.echo(f"Differs from the paper: {done.differs}\n")
+            _tell_study(done)
+        typer.echo(f"tables, pictures and a page that shows them all -> {folder / 'index.html'}")
+
+
+def _tell_study(study: Study) -> None:
+    typer.echo(f"\n== {study.title} ==")
+    for number, sheet in enumerate(study.sheets):
+        print_sheet(sheet)
+        if number < len(study.printed):
+            typer.echo("The paper prints:")
+            print_sheet(study.printed[number])
+    for claim in study.claims:
+        typer.echo(f"- {claim}")
+    typer.echo(f"Differs from the paper: {study.differs}")

@@ -20,9 +20,19 @@ from rich.text import Text
 from vecuq._check import one_line
 from vecuq.errors import SettingError, VecuqError, VecuqWarning
 from vecuq.table import count_rows
+from vecuq.typeset import Marked, Sheet, marked_rows
 from vecuq.workflows import Watch
 
-__all__ = ["friendly_errors", "print_json", "print_lines", "print_table", "usage_errors", "watching"]
+__all__ = [
+    "friendly_errors",
+    "print_json",
+    "print_lines",
+    "print_sheet",
+    "print_table",
+    "usage_errors",
+    "watching",
+    "working",
+]
 
 err = Console(stderr=True, highlight=False)
 
@@ -39,11 +49,11 @@ def friendly_errors() -> Iterator[None]:
         except (VecuqError, OSError, MemoryError) as error:
             _say("error:", "bold red", str(error) or "not enough memory")
             raise typer.Exit(1) from None
-    for note in caught:
-        if issubclass(note.category, VecuqWarning):
-            _say("note:", "yellow", note.message)
+    for told in caught:
+        if issubclass(told.category, VecuqWarning):
+            note(told.message)
         else:
-            warnings.showwarning(note.message, note.category, note.filename, note.lineno)
+            warnings.showwarning(told.message, told.category, told.filename, told.lineno)
 
 
 @contextmanager
@@ -53,6 +63,11 @@ def usage_errors() -> Iterator[None]:
         yield
     except SettingError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def note(what: object) -> None:
+    """Say something on stderr that the user should know."""
+    _say("note:", "yellow", what)
 
 
 def _say(word: str, style: str, what: object) -> None:
@@ -96,6 +111,25 @@ def print_table(title: str, rows: Sequence[dict[str, Any]]) -> None:
     Console(width=None if sys.stdout.isatty() else 200).print(table)
 
 
+def print_sheet(sheet: Sheet) -> None:
+    """Print a sheet; the best cell is bold and the second best underlined, or with stars where that cannot be seen."""
+    table = Table(title=sheet.title, title_justify="left", header_style="bold")
+    for head in sheet.heads:
+        table.add_column(Text(head), justify="left" if isinstance(sheet.rows[0][head], str) else "right")
+    for row in marked_rows(sheet):
+        table.add_row(*(_marked_cell(cell) for cell in row))
+    Console(width=None if sys.stdout.isatty() else 200).print(table)
+    if (sheet.across or sheet.down) and not sys.stdout.isatty():
+        typer.echo("** best, * second best")
+
+
+def _marked_cell(cell: Marked) -> Text:
+    """Return a cell with its mark: a style on a terminal, stars in a file."""
+    if sys.stdout.isatty():
+        return Text(cell.text, style={"best": "bold", "second": "underline", "": ""}[cell.mark])
+    return Text(cell.text + {"best": " **", "second": " *", "": ""}[cell.mark])
+
+
 def _cell(value: Any) -> Text:
     """Return a cell as plain text: names of columns may look like markup."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -104,6 +138,16 @@ def _cell(value: Any) -> Text:
         return Text(str(value))
     # No zeros that say more than is known.
     return Text(f"{value:.6f}".rstrip("0").ljust(5, "0"))
+
+
+@contextmanager
+def working() -> Iterator[Callable[[str], None]]:
+    """Yield what shows on stderr which long work is going on; nothing is shown when nobody is watching."""
+    if not err.is_terminal:
+        yield lambda _: None
+        return
+    with err.status("") as status:
+        yield status.update
 
 
 @contextmanager

@@ -1,9 +1,12 @@
-"""Example score tables that come with vecuq, made by ``examples/make_demo_data.py``."""
+"""Data that come with vecuq: an example, and what the studies of the paper were computed from.
+
+Made by ``examples/make_demo_data.py``, ``studies/train_ensembles.py`` and ``studies/generate_answers.py``.
+"""
 
 from importlib.resources import files
 from pathlib import Path
 
-__all__ = ["demo_files"]
+__all__ = ["demo_files", "ensemble_file"]
 
 
 def demo_files() -> tuple[Path, Path]:
@@ -16,3 +19,11 @@ def demo_files() -> tuple[Path, Path]:
     """
     folder = Path(str(files(__name__)))
     return folder / "demo_calibration.csv", folder / "demo_new.csv"
+
+
+def ensemble_file(name: str) -> Path:
+    """Return the path of the logits of the ensembles of ``cifar10`` or ``fashion_mnist``, an npz of float16 arrays.
+
+    Each set of rows is (groups, members, rows, classes); ``train_labels`` and ``test_labels`` go with two of them.
+    """
+    return Path(str(files(__name__))) / "ensembles" / f"{name}.npz"

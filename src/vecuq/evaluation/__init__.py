@@ -1,5 +1,59 @@
 """Numbers that say what an uncertainty is worth; never drawings."""
 
-from vecuq.evaluation.detection import roc_auc
+from vecuq.evaluation.bootstrap import Bootstrap, Estimate
+from vecuq.evaluation.comparison import Comparison, compare, estimate
+from vecuq.evaluation.detection import average_precision, fpr_at_tpr, roc_auc
+from vecuq.evaluation.generation import (
+    PredictionRejection,
+    prediction_rejection_area,
+    prediction_rejection_curve,
+    prediction_rejection_ratio,
+)
+from vecuq.evaluation.pareto import Record, average_rank, pareto_share, ranks, regret, wins_and_losses
+from vecuq.evaluation.registry import METRICS, TASKS, Metric, find_metrics, rejection_ratio
+from vecuq.evaluation.results import Evaluation, evaluate
+from vecuq.evaluation.selective import (
+    RiskCoverage,
+    accuracy_coverage_area,
+    aurc,
+    coverage_at_error,
+    excess_aurc,
+    risk_coverage_curve,
+)
+from vecuq.evaluation.sheets import comparison_sheet, task_sheets
 
-__all__ = ["roc_auc"]
+__all__ = [
+    "METRICS",
+    "TASKS",
+    "Bootstrap",
+    "Comparison",
+    "Estimate",
+    "Evaluation",
+    "Metric",
+    "PredictionRejection",
+    "Record",
+    "RiskCoverage",
+    "accuracy_coverage_area",
+    "aurc",
+    "average_precision",
+    "average_rank",
+    "compare",
+    "comparison_sheet",
+    "coverage_at_error",
+    "estimate",
+    "evaluate",
+    "excess_aurc",
+    "find_metrics",
+    "fpr_at_tpr",
+    "pareto_share",
+    "prediction_rejection_area",
+    "prediction_rejection_curve",
+    "prediction_rejection_ratio",
+    "ranks",
+    "regret",
+    "rejection_ratio",
+    "risk_coverage_curve",
+    "roc_auc",
+    "task_sheets",
+    "wins_and_losses",
+]

@@ -1,5 +1,6 @@
 """From a model's outputs to one column of scores."""
 
+from vecuq.measures import text
 from vecuq.measures.compute import fit_densities, measure
 from vecuq.measures.confidence import (
     energy,
@@ -33,5 +34,6 @@ __all__ = [
     "msp",
     "mutual_information",
     "risk",
+    "text",
     "variation_ratio",
 ]

@@ -15,9 +15,21 @@ from vecuq.measures.gaussian import GaussianMixture, Mahalanobis, RelativeMahala
 from vecuq.measures.neighbours import KNearest
 from vecuq.measures.risk import APPROXIMATIONS, RULES, risk
 
-__all__ = ["ENTRY_POINTS", "Measure", "compositions", "find_measures", "is_risk", "list_measures", "measures"]
+__all__ = [
+    "ENTRY_POINTS",
+    "MODALITIES",
+    "Measure",
+    "compositions",
+    "compositions_of",
+    "find_measures",
+    "is_risk",
+    "list_measures",
+    "measures",
+    "measures_of",
+]
 
 ENTRY_POINTS = "vecuq.measures"
+MODALITIES = ("classifier", "text")
 DENSITIES: dict[str, type[Any]] = {
     "mahalanobis": Mahalanobis,
     "relative_mahalanobis": RelativeMahalanobis,
@@ -35,6 +47,9 @@ class Measure:
     last it is a class with ``fit(embeddings, labels)``, which makes an object with ``score(embeddings)`` and
     ``arrays()``; embeddings are a list with one (rows, d) array-like per member, and the class called with the
     arrays by name makes the same object again.
+
+    A text measure (``modality="text"``) says in ``needs`` what an answer must have, in words; its ``compute`` maps the
+    :class:`vecuq.measures.text.parts.Parts` of one answer to one number.
     """
 
     name: str
@@ -85,17 +100,19 @@ def _first_line(documented: Any) -> str:
     return str(documented.__doc__).strip().splitlines()[0].rstrip(".")
 
 
-@lru_cache(maxsize=1)
-def measures() -> dict[str, Measure]:
-    """Return every measure by name: ours, and those of installed packages."""
-    known = {measure.name: measure for measure in (*_other_measures(), *_risk_measures())}
+@lru_cache(maxsize=2)
+def measures(modality: str = "classifier") -> dict[str, Measure]:
+    """Return every measure of a modality by name: ours, and those of installed packages."""
+    known = {measure.name: measure for measure in _ours(modality)}
     for point in entry_points(group=ENTRY_POINTS):
         try:
             added = point.load()
         except Exception as error:  # a broken package must not take ours down
             warnings.warn(f"The measure {point.name!r} could not be loaded: {error}", VecuqWarning, stacklevel=2)
             continue
-        if not isinstance(added, Measure) or added.name in known:
+        if isinstance(added, Measure) and added.modality != modality and added.modality in MODALITIES:
+            continue
+        if not isinstance(added, Measure) or added.name in known or added.modality != modality:
             warnings.warn(
                 f"The entry point {point.name!r} is no vecuq.measures.Measure of a new name.",
                 VecuqWarning,
@@ -106,6 +123,19 @@ def measures() -> dict[str, Measure]:
     return known
 
 
+def measures_of(modality: str) -> dict[str, Measure]:
+    """Return :func:`measures`, spelt so that its memory knows the default and the name as one."""
+    return measures() if modality == "classifier" else measures(modality)
+
+
+def _ours(modality: str) -> list[Measure]:
+    if modality == "classifier":
+        return [*_other_measures(), *_risk_measures()]
+    from vecuq.measures.text.catalogue import text_measures
+
+    return text_measures()
+
+
 def list_measures() -> dict[str, tuple[str, ...]]:
     """Return the names of everything that can be computed, by modality.
 
@@ -114,10 +144,7 @@ def list_measures() -> dict[str, tuple[str, ...]]:
     >>> "mutual_information" in list_measures()["classifier"]
     True
     """
-    by_modality: dict[str, list[str]] = {}
-    for measure in measures().values():
-        by_modality.setdefault(measure.modality, []).append(measure.name)
-    return {modality: tuple(names) for modality, names in by_modality.items()}
+    return {modality: tuple(measures_of(modality)) for modality in MODALITIES}
 
 
 _RULE_NAMES = tuple(rule.replace("-", "_") for rule in RULES)
@@ -131,17 +158,27 @@ compositions: dict[str, tuple[str, ...]] = {
 }
 
 
-def find_measures(names: Sequence[str]) -> tuple[Measure, ...]:
-    """Return the named measures, each once; the name of a composition stands for its columns."""
+def find_measures(names: Sequence[str], *, modality: str = "classifier") -> tuple[Measure, ...]:
+    """Return the named measures of a modality, each once; the name of a composition stands for its columns."""
     from difflib import get_close_matches
 
-    wanted = list(dict.fromkeys(column for name in names for column in compositions.get(name, (name,))))
-    known = measures()
+    known, composed = measures_of(modality), compositions_of(modality)
+    bare = [name.removeprefix(f"{modality}.") for name in names]  # as `vecuq measures` prints them
+    wanted = list(dict.fromkeys(column for name in bare for column in composed.get(name, (name,))))
     for name in wanted:
         if name not in known:
-            near = get_close_matches(name, [*known, *compositions], n=1)
+            near = get_close_matches(name, [*known, *composed], n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise SettingError(f"There is no measure {name!r}.{hint} `vecuq measures` lists them all.")
     if not wanted:
         raise SettingError("At least one measure is needed; none was named.")
     return tuple(known[name] for name in wanted)
+
+
+def compositions_of(modality: str) -> dict[str, tuple[str, ...]]:
+    """Return the compositions of a modality, by name."""
+    if modality == "classifier":
+        return compositions
+    from vecuq.measures.text.catalogue import text_compositions
+
+    return text_compositions

@@ -1,11 +1,24 @@
-"""Every table of the paper that is built so far, as a study that can be run."""
+"""Every table and figure of the paper's image side, as studies that can be run."""
 
 from collections.abc import Callable
 
+from vecuq.paper.ablation import reproduce_ablation
+from vecuq.paper.blobs import reproduce_blobs
 from vecuq.paper.extremes import reproduce_extremes
-from vecuq.paper.study import Study
+from vecuq.paper.images import reproduce_images
+from vecuq.paper.page import render_page
+from vecuq.paper.rules import reproduce_measures
+from vecuq.paper.study import Picture, Study
 from vecuq.paper.toy import reproduce_toy
 
-__all__ = ["STUDIES", "Study"]
+__all__ = ["STUDIES", "Picture", "Study", "render_page"]
 
-STUDIES: dict[str, Callable[[], Study]] = {"toy": reproduce_toy, "extremes": reproduce_extremes}
+# By name, in the order in which the paper meets them.
+STUDIES: dict[str, Callable[[], Study]] = {
+    "toy": reproduce_toy,
+    "blobs": reproduce_blobs,
+    "images": reproduce_images,
+    "ablation": reproduce_ablation,
+    "extremes": reproduce_extremes,
+    "measures": reproduce_measures,
+}

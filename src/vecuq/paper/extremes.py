@@ -5,18 +5,31 @@ In each of them there is nothing to combine, so the base score's order must come
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from vecuq._check import Array
-from vecuq.data import demo_files
 from vecuq.evaluation import roc_auc
-from vecuq.paper.study import Study
+from vecuq.paper.drawings import lines
+from vecuq.paper.ensembles import GroupScores, group_scores, n_groups
+from vecuq.paper.images import DIFFERS
+from vecuq.paper.printed import printed_table
+from vecuq.paper.study import Picture, Study
+from vecuq.paper.tasks import NAMES
 from vecuq.ranker import Settings, fit_ranker
-from vecuq.table import read_table
+from vecuq.typeset import Sheet, Spread
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["compositions", "keeps_order", "reproduce_extremes"]
 
-_BASE = "mutual_information"
+BASE = "excess_log_1_1"
+PAIR = ("cifar10", "tinyimagenet")
+_METHODS = {"VecUQ-OT": Settings.paper(), "VecUQ-OT (defaults)": Settings()}
+_FILES = {"single component": "single", "repeated five times": "repeated", "with five constants": "constants"}
 
 
 def compositions(base: Array) -> dict[str, Array]:
@@ -37,33 +50,68 @@ def keeps_order(base: Array, uncertainty: Array) -> bool:
 
 
 def reproduce_extremes() -> Study:
-    """Compute the three tables of the appendix on the bundled digits ensemble."""
-    calibration_file, new_file = demo_files()
-    calibration = read_table(calibration_file, columns=[_BASE]).values[:, 0]
-    new = read_table(new_file, columns=[_BASE, "is_ood"]).values
-    base, is_ood = new[:, 0], new[:, 1]
-    rows, figures = [], {}
-    for name, cal in compositions(calibration).items():
-        figures[name] = {"base": roc_auc(base, is_ood)}
-        for label, settings in (("VecUQ-OT (paper)", Settings.paper()), ("VecUQ-OT (defaults)", Settings())):
-            scored = fit_ranker(cal, settings).uncertainty(compositions(base)[name])
-            figures[name][label] = roc_auc(scored, is_ood)
-            figures[name][f"order kept, {label}"] = keeps_order(base, scored)
-            rows.append(
-                {
-                    "composition": name,
-                    "method": label,
-                    "base ROC-AUC": figures[name]["base"],
-                    "ROC-AUC": figures[name][label],
-                    "order kept": "yes" if figures[name][f"order kept, {label}"] else "no",
-                    "paper": "0.9047 and 0.9047",
-                }
-            )
+    """Compute the three tables of the appendix on the ensembles of one pair of data sets."""
+    groups = [group_scores(PAIR[0], group).select((BASE,)) for group in range(n_groups(PAIR[0]))]
+    figures = {name: _figures(name, groups) for name in _FILES}
     return Study(
         name="extremes",
         title="Extreme compositions: OOD detection from one score, alone, repeated, and beside constants",
-        rows=tuple(rows),
+        sheets=tuple(_sheet(name, found) for name, found in figures.items()),
         figures=figures,
-        differs="Data: an ensemble on handwritten digits 0-7 against 8 and 9, with mutual information as the base; the "
-        "paper uses CIFAR-10 against CIFAR-100 with the expected pairwise KL. The claim is the same: equal AUCs.",
+        differs=DIFFERS + " The pair is CIFAR-10 against TinyImageNet instead of CIFAR-10 against CIFAR-100.",
+        printed=tuple(
+            printed_table(f"extremes_{file}", name.capitalize(), decimals=4) for name, file in _FILES.items()
+        ),
+        pictures=(
+            Picture("order", "The rank as a function of the base score: never falling.", partial(_draw, groups[0])),
+        ),
+        claims=tuple(
+            f"{name.capitalize()}: the order of all pairs of rows is kept in "
+            f"{sum(found[f'order kept, {method}'])} of {len(groups)} groups by {method}."
+            for name, found in figures.items()
+            for method in _METHODS
+        ),
     )
+
+
+def _figures(name: str, groups: list[GroupScores]) -> dict[str, Any]:
+    """Return, per group, the AUC of the base and of each method, and whether the method keeps the base's order."""
+    figures: dict[str, list[Any]] = {"base": []}
+    for scores in groups:
+        rows = np.concatenate([scores.test[:, 0], scores.ood[PAIR[1]][:, 0]])
+        foreign = np.arange(len(rows)) >= len(scores.test)
+        figures["base"].append(roc_auc(rows, foreign))
+        for method, settings in _METHODS.items():
+            ranker = fit_ranker(compositions(scores.calibration[:, 0])[name], settings)
+            found = ranker.uncertainty(compositions(rows)[name])
+            figures.setdefault(method, []).append(roc_auc(found, foreign))
+            figures.setdefault(f"order kept, {method}", []).append(keeps_order(rows, found))
+    return figures
+
+
+def _sheet(name: str, figures: dict[str, Any]) -> Sheet:
+    constants = {f"Constant {k}": None for k in range(1, 6)} if name == "with five constants" else {}
+    repeats = 5 if name == "repeated five times" else 1
+    measured = [(BASE, figures["base"])] * repeats + [(method, figures[method]) for method in _METHODS]
+    rows = []
+    for measure, found in [*measured[:repeats], *constants.items(), *measured[repeats:]]:
+        spread = Spread.of(found) if found else None
+        rows.append(
+            {
+                "In-distribution": NAMES[PAIR[0]],
+                "Out-of-distribution": NAMES[PAIR[1]],
+                "Measure": measure,
+                "Mean ROC AUC": spread and spread.mean,
+                "Std ROC AUC": spread and spread.std,
+            }
+        )
+    return Sheet(f"extremes_{_FILES[name]}", name.capitalize(), tuple(rows), decimals=4)
+
+
+def _draw(scores: GroupScores) -> Figure:
+    base = np.linspace(0.0, float(scores.calibration.max()), 400)
+    curves = {
+        name: fit_ranker(rows, Settings.paper()).uncertainty(compositions(base)[name])
+        for name, rows in compositions(scores.calibration[:, 0]).items()
+    }
+    return lines(base, curves, x=BASE, y="VecUQ-OT")

@@ -6,15 +6,23 @@ The random numbers are drawn in the authors' order, so that their printed digits
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
 from vecuq.evaluation import roc_auc
-from vecuq.paper.study import Study
+from vecuq.paper.drawings import grouped_bars
+from vecuq.paper.printed import printed_table
+from vecuq.paper.study import Picture, Study
+from vecuq.paper.tasks import Method
 from vecuq.ranker import Settings, fit_ranker
+from vecuq.typeset import Sheet, Spread
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["ToyScores", "reproduce_toy", "toy_scores"]
 
@@ -58,32 +66,56 @@ def toy_scores(seed: int = 42) -> ToyScores:
 
 
 def reproduce_toy() -> Study:
-    """Compute the table of the motivating example with the authors' grid, and with the paper's own."""
-    data = toy_scores()
-    authors, paper, ours = (
-        fit_ranker(data.calibration, settings).uncertainty
-        for settings in (Settings.paper(grid="authors"), Settings.paper(), Settings())
-    )
-    measures = {"u1": lambda s: s[:, 0], "u2": lambda s: s[:, 1], "VecUQ-OT": authors}
-    more = {"VecUQ-OT, paper's grid": paper, "VecUQ-OT, our defaults": ours}
-    figures = {task: {} for task in _PAPER}  # type: dict[str, dict[str, float]]
-    for name, measure in {**measures, **more}.items():
-        figures["misclassification"][name] = roc_auc(measure(data.test), data.is_error)
-        both = np.concatenate([measure(data.background), measure(data.ood)])
-        figures["ood"][name] = roc_auc(both, np.repeat([0, 1], [len(data.background), len(data.ood)]))
+    """Compute the table of the motivating example with the authors' grid, the paper's own, and our defaults."""
+    figures = _figures(toy_scores())
     rows: list[dict[str, Any]] = []
     for task, printed in _PAPER.items():
         for place, (name, value) in enumerate(figures[task].items()):
-            shown = printed[place] if place < len(printed) else None
+            shown = f"{printed[place]:.3f}" if place < len(printed) else None
             rows.append({"task": task, "measure": _LONG.get(name, name), "ROC-AUC": value, "paper": shown})
     return Study(
         name="toy",
         title="Motivating example: ROC-AUC of two scores and of their Monge-Kantorovich rank",
-        rows=tuple(rows),
+        sheets=(Sheet("toy", "ROC-AUC on two tasks", tuple(rows), decimals=6),),
         figures=figures,
         differs="Nothing: the authors' random numbers, scores and reference points. "
         "The paper's own Cartesian grid and our defaults are added for comparison.",
+        printed=(printed_table("toy", "ROC-AUC on two tasks"),),
+        pictures=(
+            Picture("bars", "Each score is good at one task; their rank is good at both.", partial(_draw, figures)),
+        ),
+        claims=(
+            f"Robust across both tasks: VecUQ-OT {figures['misclassification']['VecUQ-OT']:.3f} and "
+            f"{figures['ood']['VecUQ-OT']:.3f}, where each score alone fails at one of them "
+            f"({figures['ood']['u1']:.3f} and {figures['misclassification']['u2']:.3f}).",
+        ),
     )
+
+
+def _figures(data: ToyScores) -> dict[str, dict[str, float]]:
+    """Return the ROC-AUC of each measure on both tasks."""
+    authors, paper, ours = (
+        fit_ranker(data.calibration, settings).uncertainty
+        for settings in (Settings.paper(grid="authors"), Settings.paper(), Settings())
+    )
+    measures: dict[str, Method] = {"u1": lambda s: s[:, 0], "u2": lambda s: s[:, 1], "VecUQ-OT": authors}
+    measures |= {"VecUQ-OT, paper's grid": paper, "VecUQ-OT, our defaults": ours}
+    figures: dict[str, dict[str, float]] = {task: {} for task in _PAPER}
+    for name, measure in measures.items():
+        figures["misclassification"][name] = roc_auc(measure(data.test), data.is_error)
+        both = np.concatenate([measure(data.background), measure(data.ood)])
+        figures["ood"][name] = roc_auc(both, np.repeat([0, 1], [len(data.background), len(data.ood)]))
+    return figures
+
+
+def _draw(figures: dict[str, dict[str, float]]) -> Figure:
+    shown = {"VecUQ-OT": "VecUQ-OT", "u1": "1 - MSP", "u2": "Mahalanobis"}
+    titles = {"misclassification": "misclassification", "ood": "out-of-distribution"}
+    panels = {
+        titles[task]: {long: Spread(found[name], float("nan")) for name, long in shown.items()}
+        for task, found in figures.items()
+    }
+    return grouped_bars(panels, "ROC-AUC")
 
 
 _LONG = {"u1": "u1: 1 - MSP", "u2": "u2: Mahalanobis"}

@@ -9,7 +9,9 @@ import numpy as np
 
 from vecuq._check import Array
 from vecuq.errors import ModelFileError, VecuqError
+from vecuq.ranker.dominance import Dominance
 from vecuq.ranker.ranker import Diagnostics, Ranker
+from vecuq.ranker.rows import Kept
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.tensors import read_tensors, write_tensors
 from vecuq.scaling import Scaler
@@ -63,7 +65,13 @@ def arrays_of(ranker: Ranker) -> dict[str, Array]:
         "calibration": ranker.calibration,
         "log_v": rank_map.log_v,
         **places,
+        **{f"kept.{part}": getattr(ranker.kept, part) for part in _KEPT},
+        **({f"dominance.{part}": getattr(ranker.dominance, part) for part in _TAIL} if ranker.dominance else {}),
     }
+
+
+_KEPT = ("centre", "held", "draws")
+_TAIL = ("rows", "scale", "lengths", "distances")
 
 
 def ranker_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
@@ -92,7 +100,25 @@ def ranker_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
         calibration=arrays["calibration"],
         settings=settings,
         diagnostics=Diagnostics(**told),
+        kept=_kept_of(arrays, len(columns)),
+        dominance=_dominance_of(arrays, len(active)) if settings.tail == "dominance" else None,
     )
+
+
+def _kept_of(arrays: dict[str, Array], n_columns: int) -> Kept:
+    if "kept.centre" not in arrays:
+        return Kept.nothing(n_columns)
+    kept = Kept(*(arrays[f"kept.{part}"] for part in _KEPT))
+    if (kept.centre.shape, kept.held.shape[1:], kept.draws.shape[1:]) != ((n_columns,),) * 3:
+        raise ModelFileError("the kept rows do not fit the columns")
+    return kept
+
+
+def _dominance_of(arrays: dict[str, Array], n_columns: int) -> Dominance:
+    tail = Dominance(*(arrays[f"dominance.{part}"] for part in _TAIL))
+    if not tail.rows.shape[1] == len(tail.scale) == n_columns or not len(tail.lengths):
+        raise ModelFileError("the tail does not fit the columns")
+    return tail
 
 
 def _map_of(kind: str, arrays: dict[str, Array], epsilon: float, n_columns: int) -> RankMap:

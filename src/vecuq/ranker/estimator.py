@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, OutlierMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vecuq._check import Array, finite_rows
+from vecuq._check import Array, finite_rows, one_of
 from vecuq.errors import TableError
 from vecuq.ranker.fit import fit_map, fit_ranker
-from vecuq.ranker.ranker import Ranker, Ranking
+from vecuq.ranker.missing import CHOICES
+from vecuq.ranker.ranker import How, Ranker, Ranking
 from vecuq.ranker.settings import PAPER, Settings
 from vecuq.ranker.stream import gather
 from vecuq.table import ScoreTable
@@ -30,7 +31,7 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
     Parameters
     ----------
     reference, epsilon, scaling, anchors, anchor_mass, overshoot, holdback, grid, n_targets, solver, tol, max_iter,\
- on_failure, alpha, random_state
+ on_failure, alpha, random_state, tail
         The choices of the method, explained in :class:`vecuq.Settings`.
     columns
         Names of the score columns when fitting on a frame, by default its floating-point ones; names for the columns
@@ -40,6 +41,8 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
     ranges
         For :meth:`partial_fit`: smallest and largest value per column over all rows to come, before any flip, as a dict
         by name or an array (columns, 2).
+    missing
+        What becomes of a new row with NaN: ``"nan"``, ``"error"`` or ``"marginal"``; see :meth:`vecuq.Ranker.rank`.
     n_jobs
         Threads for scoring many rows; None for one per core. The scores do not depend on it.
 
@@ -49,6 +52,8 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         The fitted, frozen, saveable model.
     diagnostics_ : Diagnostics
         How the fit went: marginal error, sweeps, converged.
+    baseline_ : float
+        The score of the calibration medians; with the contributions of :meth:`explain` it adds up to the score.
     offset_ : float
         ``decision_function = score_samples - offset_``; rows below zero are outliers at false-alarm rate ``alpha``.
 
@@ -83,6 +88,8 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         flip: Any = (),
         ranges: Any = None,
         n_jobs: int | None = None,
+        tail: str = "overshoot",
+        missing: str = "nan",
     ) -> None:
         self.reference = reference
         self.epsilon = epsilon
@@ -103,6 +110,8 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         self.flip = flip
         self.ranges = ranges
         self.n_jobs = n_jobs
+        self.tail = tail
+        self.missing = missing
 
     @classmethod
     def paper(cls, **changes: Any) -> VecUQ:
@@ -138,6 +147,7 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         return dict(zip(table.columns, self.ranges, strict=True))
 
     def _settings(self) -> Settings:
+        one_of("missing", self.missing, CHOICES)
         params = self.get_params(deep=False)
         return Settings(**{name: params[name] for name in Settings.__dataclass_fields__})
 
@@ -145,6 +155,7 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         self.ranker_ = ranker
         self.diagnostics_ = ranker.diagnostics
         self.n_iter_ = ranker.diagnostics.sweeps
+        self.baseline_ = ranker.baseline
         self.offset_ = -ranker.threshold()
         return self
 
@@ -152,11 +163,38 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         """Return one number per row, higher = more uncertain; NaN, with one warning, where a value is missing."""
         return self._rank(X).uncertainty
 
-    def p_values(self, X: Any) -> Array:
-        """Return conformal p-values, valid for in-distribution rows at any sample size."""
+    def p_values(self, X: Any, *, ties: str = "conservative") -> Array:
+        """Return conformal p-values, valid for in-distribution rows at any sample size.
+
+        ``ties="randomised"`` breaks ties at random, seeded by ``random_state``; see :meth:`vecuq.Ranker.rank`.
+        """
         check_is_fitted(self)
-        self.ranker_.need_held_back()
-        return np.asarray(self._rank(X).p_values)
+        return self.ranker_.p_values(self._new_rows(X), **self._how(ties=ties))
+
+    def flag(self, X: Any, alpha: float | None = None) -> NDArray[np.bool_]:
+        """Return which rows are flagged at false-alarm rate ``alpha``; see :meth:`vecuq.Ranker.flag`."""
+        check_is_fitted(self)
+        return self.ranker_.flag(self._new_rows(X), alpha, **self._how())
+
+    def select(self, X: Any, alpha: float | None = None, *, method: str = "bh") -> NDArray[np.bool_]:
+        """Return the foreign rows of a batch at false-discovery rate ``alpha``; see :meth:`vecuq.Ranker.select`."""
+        check_is_fitted(self)
+        return self.ranker_.select(self._new_rows(X), alpha, method=method, **self._how())
+
+    def explain(self, X: Any, *, method: str = "shapley") -> Array:
+        """Return contributions, (rows, columns), that add up with ``baseline_``; see :meth:`vecuq.Ranker.explain`."""
+        check_is_fitted(self)
+        return self.ranker_.explain(self._new_rows(X), method=method, missing=self.missing, n_jobs=self.n_jobs)
+
+    def p_values_at_median(self, X: Any) -> Array:
+        """Return the p-value that each row would have with one column at its calibration median, (rows, columns)."""
+        check_is_fitted(self)
+        return self.ranker_.p_values_at_median(self._new_rows(X), **self._how())
+
+    def why(self, X: Any) -> list[str]:
+        """Return one short sentence per row: which column did it; see :meth:`vecuq.Ranker.why`."""
+        check_is_fitted(self)
+        return self.ranker_.why(self._new_rows(X), missing=self.missing, n_jobs=self.n_jobs)
 
     def score_samples(self, X: Any) -> Array:
         """Return -uncertainty: the scikit-learn sign, higher = more normal."""
@@ -168,25 +206,36 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         return scores - self.offset_
 
     def predict(self, X: Any) -> NDArray[np.int_]:
-        """Return +1 for inliers and -1 for outliers; a missing value is an error, for a row must be one of them."""
+        """Return +1 for inliers and -1 for outliers; a row without a score is an error, for it must be one of them."""
         score = self._rank(X, complete=True).uncertainty
         return np.where(-score - self.offset_ >= 0, 1, -1)
 
     def transform(self, X: Any) -> Array:
-        """Return the rank images, shape (rows, columns); a missing value is an error."""
+        """Return the rank images, shape (rows, columns); a row without a score is an error."""
         return self._rank(X, complete=True).images
 
     def _rank(self, X: Any, *, complete: bool = False) -> Ranking:
         check_is_fitted(self)
         rows = self._new_rows(X)
         if complete:
-            rows = ScoreTable(self.ranker_.columns, self.ranker_.values_of(rows), flipped=self.ranker_.flipped)
-            if not finite_rows(rows.values).all():
-                raise TableError(
-                    "These rows contain NaN or inf, and predict and transform need every value. "
-                    "Drop such rows, or use uncertainty, which scores them NaN."
-                )
-        return self.ranker_.rank(rows, n_jobs=self.n_jobs)
+            rows = self.ranker_.as_table(self.ranker_.values_of(rows, missing=self.missing))
+        if complete and self.missing != "marginal":
+            self._refuse_holes(finite_rows(rows.values))
+        ranking = self.ranker_.rank(rows, **self._how(warn=not complete))
+        if complete:
+            self._refuse_holes(~np.isnan(ranking.uncertainty))
+        return ranking
+
+    @staticmethod
+    def _refuse_holes(whole: NDArray[np.bool_]) -> None:
+        if not whole.all():
+            raise TableError(
+                "These rows contain NaN or inf, and predict and transform need every value. Drop such rows, use "
+                "uncertainty, which scores them NaN, or set missing='marginal', which scores what is there."
+            )
+
+    def _how(self, *, ties: str = "conservative", warn: bool = True) -> How:
+        return How(missing=self.missing, ties=ties, random_state=self.random_state, n_jobs=self.n_jobs, warn=warn)
 
     def _calibration_table(self, X: Any) -> ScoreTable:
         if not _is_named(X):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vecuq._check import Array, refuse_missing
-from vecuq.errors import CalibrationError, CalibrationWarning, ConvergenceError, ConvergenceWarning, SettingError
+from vecuq.errors import CalibrationError, SettingError
+from vecuq.ranker.dominance import MOST_ROWS, fit_dominance
+from vecuq.ranker.judge import judge_plan, monotone_violations
 from vecuq.ranker.ranker import Diagnostics, Ranker
+from vecuq.ranker.rows import MapRows, draw_rows, held_back_rows, kept_rows
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketch import Sketch
 from vecuq.ranker.solve import Problem, Progress, solve_transport
@@ -26,36 +27,10 @@ from vecuq.reference import (
 )
 from vecuq.scaling import Scaler, fit_scaler
 from vecuq.table import ScoreTable
-from vecuq.transport import Cloud, Corners, Grid, Nodes, Potentials, rank_map, shared_mass
-from vecuq.transport.blocks import BLOCK, one_blas_thread
+from vecuq.transport import Cloud, Corners, Grid, Nodes, rank_map, shared_mass
+from vecuq.transport.blocks import one_blas_thread
 
-__all__ = ["MOST_HELD", "MapRows", "draw_rows", "fit_map", "fit_ranker", "held_back_rows"]
-
-# More held-back rows than this resolve nothing: p-values down to 1e-5.
-MOST_HELD = 100_000
-
-
-@dataclass(frozen=True)
-class MapRows:
-    """What is known of the rows that fit the map: their extremes, and the rows or a sketch of them."""
-
-    columns: tuple[str, ...]
-    flipped: frozenset[str]
-    count: int
-    low: Array
-    high: Array
-    rows: Array | None
-    sketch: Sketch | None
-
-    @staticmethod
-    def of_rows(table: ScoreTable, rows: Array) -> MapRows:
-        """Know everything."""
-        return MapRows(table.columns, table.flipped, len(rows), rows.min(axis=0), rows.max(axis=0), rows, None)
-
-    @staticmethod
-    def of_sketch(made: Sketch) -> MapRows:
-        """Know the extremes and the moments."""
-        return MapRows(made.columns, made.flipped, made.count, made.seen_low, made.seen_high, None, made)
+__all__ = ["fit_map", "fit_ranker"]
 
 
 def fit_ranker(
@@ -113,7 +88,7 @@ def fit_map(
     problem = Problem(scaled, nodes, known.count, low, high, row_weight, corners, targets)
     with one_blas_thread():
         solver, solved = solve_transport(problem, settings, progress)
-    _judge(solved, settings, known.count, corners)
+    judge_plan(solved, settings, known.count, corners)
     diagnostics = Diagnostics(
         solver=solver,
         converged=solved.converged,
@@ -139,8 +114,11 @@ def fit_map(
         calibration=np.empty(0),
         settings=settings,
         diagnostics=diagnostics,
+        kept=kept_rows(known, held, settings),
     )
     with one_blas_thread():
+        if settings.tail == "dominance":
+            ranker = _with_dominance(ranker, scaled)
         told = replace(diagnostics, monotone_violations=monotone_violations(ranker, scaled))
         return replace(ranker, diagnostics=told, calibration=_calibration_scores(ranker, held, known))
 
@@ -152,27 +130,20 @@ def _scaled_nodes(made: Sketch, active: list[int], scaler: Scaler, row_weight: f
     return Nodes.of(moments, low, high, row_weight)
 
 
+def _with_dominance(ranker: Ranker, scaled: Array | None) -> Ranker:
+    if scaled is None:
+        raise SettingError("tail='dominance' looks at the calibration rows, and a sketch keeps none. Fit the rows.")
+    rows = scaled[draw_rows(len(scaled), min(len(scaled), MOST_ROWS), ranker.settings.random_state or 0)]
+    lengths = np.linalg.norm(ranker.rank_map(rows), axis=1)
+    return replace(ranker, dominance=fit_dominance(rows, lengths))
+
+
 def _calibration_scores(ranker: Ranker, held: Array, known: MapRows) -> Array:
     """Return the sorted scores of the held-back rows; failing those, of the map's own rows, if they are at hand."""
     rows = held if len(held) else known.rows
     if rows is None:  # A sketch keeps no rows; the far corner of their box flags nothing that it has seen.
         rows = known.high[None]
     return np.sort(ranker.rank_finite(rows)[1])
-
-
-def held_back_rows(n_rows: int, settings: Settings) -> NDArray[np.intp]:
-    """Return which rows are held back, increasing: a seeded draw that leaves at least two for the map."""
-    if n_rows < 2:
-        raise CalibrationError(
-            f"At least two calibration rows are needed; got n_samples = {n_rows}. Hundreds make good p-values."
-        )
-    return draw_rows(n_rows, min(int(settings.holdback * n_rows), n_rows - 2, MOST_HELD), settings.random_state or 0)
-
-
-def draw_rows(n_rows: int, n_drawn: int, seed: int) -> NDArray[np.intp]:
-    """Return a seeded draw of rows without replacement, increasing."""
-    drawn = np.random.default_rng(seed).choice(n_rows, n_drawn, replace=False, shuffle=False)
-    return np.sort(drawn).astype(np.intp)
 
 
 def varying_columns(known: MapRows, n_held: int) -> list[int]:
@@ -209,41 +180,3 @@ def reference_targets(
 
 def _count(corners: Corners | None) -> int:
     return 0 if corners is None else int(np.count_nonzero(corners.weights))
-
-
-def _judge(solved: Potentials, settings: Settings, n_rows: int, corners: Corners | None) -> None:
-    if not solved.converged:
-        scaling = "" if settings.scaling == "featurewise" else "use scaling='featurewise', "
-        anchors = "" if settings.anchors <= 10 else f"bring the anchors nearer (now {settings.anchors:g}), "
-        message = (
-            f"The transport plan did not converge: marginal error {solved.marginal_error:.1e} after {solved.sweeps:,} "
-            f"sweeps, wanted {settings.tol:.0e}. Raise epsilon (now {settings.epsilon:g}), {scaling}{anchors}"
-            f"raise max_iter, or loosen tol."
-        )
-        if settings.on_failure == "raise" or not np.isfinite(solved.marginal_error):
-            raise ConvergenceError(message)
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
-    if corners is not None and corners.mass > 0.2:
-        warnings.warn(
-            f"The outer anchors carry {corners.mass:.0%} of the mass, because only {n_rows:,} rows share it with them. "
-            f"Give more rows, or set anchor_mass=0.2 or anchors=0.",
-            CalibrationWarning,
-            stacklevel=4,
-        )
-
-
-def monotone_violations(ranker: Ranker, scaled: Array | None, n_bumps: int = BLOCK // 2) -> float | None:
-    """Return the share of random bumps of one column that lower the score, from rows and from anywhere around."""
-    if ranker.scaler.signed:
-        return None
-    rng = np.random.default_rng(0)
-    width = ranker.high - ranker.low
-    start = ranker.low + rng.uniform(-0.25, 1.25, size=(n_bumps, len(width))) * width
-    if scaled is not None:
-        start[::2] = scaled[rng.integers(len(scaled), size=len(start[::2]))]
-    column = rng.integers(start.shape[1], size=len(start))
-    bumped = start.copy()
-    bumped[np.arange(len(start)), column] += rng.exponential(0.2, size=len(start)) * width[column]
-    both = np.concatenate([start, bumped])  # one block
-    before, after = np.split(ranker.score_scaled(both, ranker.rank_map(both)), 2)
-    return float(np.mean(after < before - 1e-9))

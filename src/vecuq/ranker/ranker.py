@@ -1,44 +1,26 @@
-"""Ranker: all it takes to rank new rows. Frozen, always fitted, row-wise and pure."""
+"""Ranker: what is said of new rows. Frozen, always fitted, row-wise and pure."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vecuq._check import Array, finite_rows, in_range, whole_number
-from vecuq.errors import CalibrationError, ColumnError, MissingValueWarning, SettingError, TableError
-from vecuq.ranker.settings import Settings
-from vecuq.scaling import Scaler
+from vecuq._check import Array, one_of, told_holes, whole_number
+from vecuq.errors import MissingValueWarning
+from vecuq.ranker.decide import conformal_p_values, deliverable, flagged, luck_of, selected, threshold_at
+from vecuq.ranker.diagnostics import Diagnostics
+from vecuq.ranker.explain import METHODS, gradient_values, shapley_values
+from vecuq.ranker.reasons import leading_columns, sentences
+from vecuq.ranker.scorer import Scorer
 from vecuq.table import ScoreTable
-from vecuq.transport import RankMap
 
-__all__ = ["Diagnostics", "Ranker", "Ranking"]
-
-
-@dataclass(frozen=True)
-class Diagnostics:
-    """How the fit went."""
-
-    solver: str
-    converged: bool
-    marginal_error: float
-    sweeps: int
-    n_map: int
-    n_held: int
-    n_targets: int
-    n_anchors: int
-    anchor_mass: float
-    constant_columns: tuple[str, ...]
-    # Share of sampled bumps of one column that lowered the score; None where order is centre-outward.
-    monotone_violations: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {**asdict(self), "constant_columns": list(self.constant_columns)}
+__all__ = ["Diagnostics", "How", "Ranker", "Ranking"]
 
 
 @dataclass(frozen=True)
@@ -50,41 +32,99 @@ class Ranking:
     p_values: Array | None  # (rows,), None when no rows were held back
 
 
-@dataclass(frozen=True, eq=False)
-class Ranker:
+class How(TypedDict, total=False):
+    """The choices of :meth:`Ranker.rank`, which every method that scores rows takes as well."""
+
+    missing: str
+    ties: str
+    random_state: int | None
+    n_jobs: int | None
+    warn: bool
+
+
+class Ranker(Scorer):
     """All it takes to rank new rows, and nothing more.
 
     Made by :func:`vecuq.fit_ranker` or :class:`vecuq.VecUQ`, kept by :meth:`save`, found again by
     :func:`vecuq.load`. A row's numbers depend on that row alone, to the last bit.
     """
 
-    columns: tuple[str, ...]
-    named: bool
-    flipped: frozenset[str]
-    active: tuple[int, ...]
-    scaler: Scaler
-    rank_map: RankMap
-    low: Array
-    high: Array
-    calibration: Array
-    settings: Settings
-    diagnostics: Diagnostics
+    def rank(
+        self,
+        data: Any,
+        *,
+        missing: str = "nan",
+        ties: str = "conservative",
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        warn: bool = True,
+    ) -> Ranking:
+        """Return score, rank image and p-value of every row.
 
-    def uncertainty(self, data: Any) -> Array:
-        """Return one number per row; higher is more uncertain, NaN where a value is missing."""
-        return self.rank(data).uncertainty
+        Parameters
+        ----------
+        data
+            New rows: anything a :class:`vecuq.ScoreTable` can be made of, by name or by position.
+        missing
+            What becomes of a row with NaN: ``"nan"``, no score; ``"error"``; or ``"marginal"``, the score that its
+            other columns give it on average over the calibration law of the absent ones, with p-values of their own.
+        ties
+            Held-back scores equal to a row's count against it, ``"conservative"``, or a random number of them does,
+            ``"randomised"``: then p-values are exactly uniform, but depend on the place of a row in the batch.
+        random_state
+            Seed of randomised ties; None is a fixed seed too.
+        n_jobs
+            Threads among which many rows are shared, by default one per core.
+        warn
+            Whether one warning tells of rows that got no score.
+        """
+        if n_jobs is not None:
+            whole_number("n_jobs", n_jobs, 1)
+        values = self.values_of(data, missing=missing)
+        luck = luck_of(ties, len(values), random_state)
+        ranking = self._rank_values(values, luck, n_jobs, marginally=missing == "marginal")
+        if warn:
+            self._warn_missing(values, int(np.isnan(ranking.uncertainty).sum()), self.matching.absent_from(data))
+        return ranking
 
-    def transform(self, data: Any) -> Array:
+    def uncertainty(self, data: Any, **how: Unpack[How]) -> Array:
+        """Return one number per row; higher is more uncertain, NaN where a value is missing. See :meth:`rank`."""
+        return self.rank(data, **how).uncertainty
+
+    def transform(self, data: Any, **how: Unpack[How]) -> Array:
         """Return the rank images, shape (rows, columns); 0 in columns that were constant in calibration."""
-        return self.rank(data).images
+        return self.rank(data, **how).images
 
-    def p_values(self, data: Any) -> Array:
+    def p_values(self, data: Any, **how: Unpack[How]) -> Array:
         """Return conformal p-values: for in-distribution rows, P(p <= alpha) <= alpha for every alpha.
 
         ``p = (1 + #{held-back scores >= score}) / (n + 1)``; ties count against the row, which keeps the bound.
         """
         self.need_held_back()
-        return self._p_values(self.uncertainty(data))
+        return np.asarray(self.rank(data, **how).p_values)
+
+    def flag(self, data: Any, alpha: float | None = None, **how: Unpack[How]) -> NDArray[np.bool_]:
+        """Return which rows are flagged: in-distribution rows with probability at most ``alpha`` each.
+
+        Without an alpha, that of the settings is taken; one that the held-back rows cannot deliver is refused. A row
+        that got no score is flagged, for nothing says that it is in-distribution.
+        """
+        rate = self.rate_of(alpha)
+        return flagged(self.p_values(data, **how), rate)
+
+    def select(
+        self, data: Any, alpha: float | None = None, *, method: str = "bh", **how: Unpack[How]
+    ) -> NDArray[np.bool_]:
+        """Return the rows of a batch that are foreign, of which a share of at most ``alpha`` is wrong on average.
+
+        ``method="bh"`` is the step-up rule of Benjamini and Hochberg, which holds for conformal p-values; ``"by"`` that
+        of Benjamini and Yekutieli, which holds whatever the dependence; ``"none"`` controls the false-alarm rate of
+        each row instead. With n held-back rows, ``"bh"`` can select from N rows only k >= N / (alpha (n + 1)) at once.
+        A row that got no score is not selected.
+        """
+        self.rate_of(alpha)
+        p_values = self.p_values(data, **how)
+        return selected(p_values, self.rate_of(alpha, method=method, n_rows=len(p_values)), method)
 
     def threshold(self, alpha: float | None = None) -> float:
         """Return the score above which a row is flagged at false-alarm rate ``alpha``.
@@ -93,37 +133,62 @@ class Ranker:
         taken, or the smallest that can be delivered; with nothing held back the rows of the map stand in, and no
         rate is guaranteed.
         """
-        n = len(self.calibration)
-        if alpha is not None:
-            self.need_held_back()
-            in_range("alpha", alpha, 0.0, 1.0, ends="()")
-            if alpha * (n + 1) < 1 - 1e-9:
-                raise SettingError(
-                    f"alpha={alpha:g} needs at least {int(np.ceil(1 / alpha - 1 - 1e-9)):,} held-back rows; "
-                    f"this ranker has {n:,}, which allow alpha={1 / (n + 1):.4g} or more."
-                )
-        rate = self.settings.alpha if alpha is None else alpha
-        above = int(np.floor(rate * (n + 1) + 1e-9)) - 1
-        return float(self.calibration[n - 1 - min(max(above, 0), n - 1)])
+        return threshold_at(self.calibration, self.settings.alpha if alpha is None else self.rate_of(alpha))
 
-    def rank(self, data: Any, *, n_jobs: int | None = None, warn: bool = True) -> Ranking:
-        """Return score, rank image and p-value of every row.
+    def rate_of(self, alpha: float | None = None, *, method: str = "none", n_rows: int = 1) -> float:
+        """Return the rate that decisions are made at, by default that of the settings; refuse what cannot be had."""
+        self.need_held_back()
+        asked = self.settings.alpha if alpha is None else alpha
+        return deliverable(asked, len(self.calibration), method=method, n_rows=n_rows)
 
-        Many rows are shared among ``n_jobs`` threads, by default one per core. Rows with missing values are told in one
-        warning, unless ``warn`` is False.
+    @property
+    def baseline(self) -> float:
+        """The score of the calibration medians, from which contributions count."""
+        return float(self.rank_finite(self.centre[None])[1][0])
+
+    def explain(self, data: Any, *, method: str = "shapley", missing: str = "nan", n_jobs: int | None = None) -> Array:
+        """Return contributions, (rows, columns): with :attr:`baseline` they add up to the score of each row.
+
+        ``method="shapley"`` is exact, from 2 ** columns scores per row: how much each column changes the score when the
+        columns are put from their calibration medians to their values in random order. ``"gradient"`` follows the
+        straight way instead, at 2 * (columns + 1) scores. A column that is absent (``missing="marginal"``) contributes
+        what its absence changes at the medians. NaN in rows that have no score.
         """
-        if n_jobs is not None:
-            whole_number("n_jobs", n_jobs, 1)
-        values = self.values_of(data)
-        present = finite_rows(values)
-        if present.all():
-            images, score = self.rank_finite(values, n_jobs)
-        else:
-            if warn:
-                self._warn_missing(values, present)
-            images, score = np.full(values.shape, np.nan), np.full(len(values), np.nan)
-            images[present], score[present] = self.rank_finite(values[present], n_jobs)
-        return Ranking(score, images, self._p_values(score) if self.diagnostics.n_held else None)
+        one_of("method", method, METHODS)
+        values = self.values_of(data, missing=missing)
+        contributions = np.full(values.shape, np.nan)
+        for absent, rows in self.groups(values, marginally=missing == "marginal"):
+            contributions[rows] = self._contributions(values[rows], absent, method, n_jobs)
+        return contributions
+
+    def p_values_at_median(self, data: Any, **how: Unpack[How]) -> Array:
+        """Return the p-value that each row would have with one column at its calibration median, (rows, columns)."""
+        self.need_held_back()
+        values = np.array(self.values_of(data, missing=how.get("missing", "nan")), dtype=float)
+        out, quietly = np.empty(values.shape), how.copy()
+        quietly["warn"] = False
+        for k, median in enumerate(self.centre):
+            moved = values.copy()
+            moved[:, k] = median
+            out[:, k] = self.p_values(self.as_table(moved), **quietly)
+        return out
+
+    def why(self, data: Any, *, missing: str = "nan", n_jobs: int | None = None) -> list[str]:
+        """Return one short sentence per row: which column did it, and what p would be with that one at its median."""
+        values = np.array(self.values_of(data, missing=missing), dtype=float)
+        contributions = self.explain(self.as_table(values), missing=missing, n_jobs=n_jobs)
+        return self.reasons(values, contributions, missing=missing)
+
+    def reasons(self, values: Array, contributions: Array, *, missing: str = "nan") -> list[str]:
+        """Return the sentences of :meth:`why` for rows whose contributions are known."""
+        above = np.where(np.isfinite(values), values, np.nan) - self.centre
+        above *= [-1.0 if name in self.flipped else 1.0 for name in self.columns]
+        chance = None
+        if self.diagnostics.n_held:
+            lead, moved = leading_columns(contributions), values.copy()
+            moved[np.arange(len(values)), lead] = self.centre[lead]
+            chance = self.rank(self.as_table(moved), missing=missing, warn=False).p_values
+        return sentences(self.columns, contributions, above, chance)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ranker to one file, whole or not at all."""
@@ -131,91 +196,42 @@ class Ranker:
 
         save_ranker(self, path)
 
-    def values_of(self, data: Any) -> Array:
-        """Return the score columns of ``data``, (rows, columns), in this ranker's order and direction."""
-        if isinstance(data, ScoreTable):
-            return self._values_of_table(data)
-        if self.named and (hasattr(data, "columns") or hasattr(data, "column_names") or type(data) is dict):
-            return ScoreTable.of(data, columns=self.columns, flip=self.flipped).values
-        values = self._by_position(ScoreTable.of(data))
-        return ScoreTable(self.columns, values).flip(self.flipped).values
+    def as_table(self, values: Array) -> ScoreTable:
+        """Return values in this ranker's order and direction as a table that it takes."""
+        return ScoreTable(self.columns, values, flipped=self.flipped)
 
-    def _by_position(self, table: ScoreTable) -> Array:
-        if len(table.columns) != len(self.columns):
-            raise TableError(
-                f"This ranker was fitted on {len(self.columns)} columns, {list(self.columns)}; "
-                f"got {len(table.columns)}."
-            )
-        return table.values
+    def _rank_values(self, values: Array, luck: Array | None, n_jobs: int | None, *, marginally: bool) -> Ranking:
+        images, score = np.full(values.shape, np.nan), np.full(len(values), np.nan)
+        p_values = score.copy()
+        for absent, rows in self.groups(values, marginally=marginally):
+            images[rows], found = self.rank_without(values[rows], absent, n_jobs)
+            known = self.pattern(absent).scores if absent else self.calibration
+            score[rows] = self.pattern(absent).worth(found) if absent else found
+            p_values[rows] = conformal_p_values(found, known, None if luck is None else luck[rows])
+        return Ranking(score, images, p_values if self.diagnostics.n_held else None)
 
-    def _values_of_table(self, table: ScoreTable) -> Array:
-        chosen = table.select(self.columns) if self.named else self._renamed(table)
-        if chosen.flipped != self.flipped:
-            wrong = sorted(chosen.flipped ^ self.flipped)
-            raise ColumnError(
-                f"The direction of {wrong} differs between calibration (flipped: {sorted(self.flipped)}) and these "
-                f"rows (flipped: {sorted(chosen.flipped)}). Flip the same columns in both."
-            )
-        return chosen.values
+    def _contributions(self, rows: Array, absent: tuple[int, ...], method: str, n_jobs: int | None) -> Array:
+        """Return the contributions of rows that lack the same columns."""
+        players = [k for k in self.active if k not in absent]
+        values_of = shapley_values if method == "shapley" else gradient_values
+        score = partial(self._score_of, players, absent, n_jobs)
+        out = np.zeros(rows.shape)
+        out[:, players] = values_of(score, np.asarray(rows[:, players], dtype=float), self.centre[players])
+        if absent:
+            lost = float(score(self.centre[None, players])[0]) - self.baseline
+            out[:, absent] = lost / len(absent)
+        return out
 
-    def _renamed(self, table: ScoreTable) -> ScoreTable:
-        values, ours = self._by_position(table), dict(zip(table.columns, self.columns, strict=True))
-        return ScoreTable(self.columns, values, flipped=frozenset(ours[name] for name in table.flipped))
+    def _score_of(self, players: list[int], absent: tuple[int, ...], n_jobs: int | None, points: Array) -> Array:
+        rows = np.tile(self.centre, (len(points), 1))
+        rows[:, players] = points
+        found = self.rank_without(rows, absent, n_jobs)[1]
+        return self.pattern(absent).worth(found) if absent else found
 
-    def rank_finite(self, values: Array, n_jobs: int | None = None) -> tuple[Array, Array]:
-        """Return rank images and scores of rows that are known to be complete."""
-        chosen = values if len(self.active) == len(self.columns) else values[:, self.active]
-        scaled = self.scaler.transform(chosen)
-        found = self.rank_map(scaled, n_jobs)
-        if chosen is values:
-            return found, self.score_scaled(scaled, found)
-        images = np.zeros(values.shape)
-        images[:, self.active] = found
-        return images, self.score_scaled(scaled, images)
-
-    def score_scaled(self, scaled: Array, images: Array) -> Array:
-        """Return |R(z)| + overshoot * |distance beyond the calibration box|."""
-        length = np.sqrt(_sum_of_squares(images))
-        if self.settings.overshoot == 0:
-            return np.asarray(length)
-        beyond = np.maximum(scaled - self.high, 0.0)
-        if self.scaler.signed:
-            beyond = np.maximum(beyond, self.low - scaled)
-        return np.asarray(length + self.settings.overshoot * _norm(beyond))
-
-    def _p_values(self, score: Array) -> Array:
-        n = len(self.calibration)
-        at_least = n - np.searchsorted(self.calibration, score, side="left")
-        return np.where(np.isnan(score), np.nan, (1.0 + at_least) / (n + 1.0))
-
-    def need_held_back(self) -> None:
-        """Raise if no rows were held back, for then there are no p-values."""
-        if not self.diagnostics.n_held:
-            raise CalibrationError(
-                "p-values need calibration rows that the map has not seen, and this ranker was fitted with holdback=0, "
-                "with too few rows, or from a sketch. Fit rows with holdback=0.5, say."
-            )
-
-    def _warn_missing(self, values: Array, present: Any) -> None:
-        counts = (~np.isfinite(values)).sum(axis=0)
-        told = ", ".join(f"{name!r}: {count:,}" for name, count in zip(self.columns, counts, strict=True) if count)
-        warnings.warn(
-            f"{int((~present).sum()):,} of {len(values):,} rows have missing or infinite scores ({told}); "
-            f"their uncertainty is NaN.",
-            MissingValueWarning,
-            stacklevel=4,
-        )
-
-
-def _sum_of_squares(rows: Array) -> Array:
-    """Add column by column: NumPy's own row sums round differently for one row than for many."""
-    total = np.zeros(len(rows))
-    for k in range(rows.shape[1]):
-        total += rows[:, k] ** 2
-    return total
-
-
-def _norm(rows: Array) -> Array:
-    """Euclidean length of each row, without overflow; the scale is a power of two, so that no digit is lost."""
-    exponent = np.frexp(rows.max(axis=1, keepdims=True))[1]
-    return np.asarray(np.ldexp(np.sqrt(_sum_of_squares(np.ldexp(rows, -exponent))), exponent[:, 0]))
+    def _warn_missing(self, values: Array, n_lost: int, absent: list[str]) -> None:
+        if absent:
+            warnings.warn(f"The table lacks {absent}; rows are scored without.", MissingValueWarning, stacklevel=4)
+        if n_lost:
+            holes = f"{n_lost:,} of {len(values):,} rows have missing or infinite scores"
+            told = f"{holes} ({told_holes(values, self.columns)}); their uncertainty is NaN."
+            warnings.warn(told, MissingValueWarning, stacklevel=4)

@@ -10,7 +10,9 @@ from vecuq.errors import SettingError
 from vecuq.reference import GRIDS, Reference, named_reference, reference_name
 from vecuq.scaling import SCALINGS
 
-__all__ = ["Settings"]
+__all__ = ["TAILS", "Settings"]
+
+TAILS = ("overshoot", "dominance")
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,9 @@ class Settings:
         False-alarm rate of ``predict``.
     random_state
         Seed of the split into map rows and held-back rows; None is a fixed seed too.
+    tail
+        What keeps far rows in order: ``"overshoot"``, the distance beyond the calibration box, or ``"dominance"``, how
+        far a row lies beyond the calibration rows themselves (in which case ``overshoot`` plays no part).
     """
 
     reference: str | Reference = "beta"
@@ -67,6 +72,7 @@ class Settings:
     on_failure: str = "raise"
     alpha: float = 0.05
     random_state: int | None = None
+    tail: str = "overshoot"
 
     def __post_init__(self) -> None:
         named_reference(self.reference)
@@ -86,6 +92,10 @@ class Settings:
         in_range("alpha", self.alpha, 0.0, 1.0, ends="()")
         if self.random_state is not None:
             whole_number("random_state", self.random_state, 0)
+        if one_of("tail", self.tail, TAILS) == "dominance" and named_reference(self.reference).signed:
+            raise SettingError(
+                "tail='dominance' takes higher for more uncertain, and this reference is for signed scores."
+            )
 
     def _check_targets(self) -> None:
         if isinstance(self.n_targets, str):

@@ -17,7 +17,8 @@ from vecuq.table import write_atomic
 
 __all__ = ["FORMAT", "read_tensors", "saved_kind", "write_tensors"]
 
-FORMAT = 1
+# 2: calibration medians, held-back rows and tails in models.
+FORMAT = 2
 _KEY = "vecuq"
 
 

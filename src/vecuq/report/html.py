@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from vecuq.pages import page_environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -22,32 +23,20 @@ def render_report(summary: Mapping[str, Any], figures: Mapping[str, Figure]) -> 
 
     Every text is escaped; the page loads nothing and runs nothing.
     """
-    images = {name: _data_uri(figure) for name, figure in figures.items()}
+    from vecuq.drawing import to_data_uri
+
+    images = {name: to_data_uri(figure) for name, figure in figures.items()}
     page = _environment().get_template("report.html.j2")
     return page.render(**summary, images=images)
 
 
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("vecuq.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page_environment("vecuq.report")
     environment.filters.update(
         as_given=as_given, digits=digits, shown=shown, fixed=fixed, shortened=shortened, count=count
     )
     environment.tests["numeric"] = is_numeric
     return environment
-
-
-def _data_uri(figure: Figure) -> str:
-    from vecuq.report.plots import to_png
-
-    return "data:image/png;base64," + base64.b64encode(to_png(figure)).decode()
 
 
 def is_numeric(value: object) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,17 +14,14 @@ from matplotlib.scale import SymmetricalLogScale
 from matplotlib.ticker import MaxNLocator
 
 from vecuq._check import Array
+from vecuq.drawing import BLUE, COLOURS, GREY, INK, VERMILION, blank, name_axes
 from vecuq.report.summary import MOST_POINTS
 
-__all__ = ["score_plane", "to_png", "uncertainty_histogram"]
+__all__ = ["score_plane", "uncertainty_histogram"]
 
 N_BINS = 32
 # Beyond this many calibration ranges an axis becomes logarithmic, and beyond the last it is cut.
 _LINEAR_UP_TO, _DRAWN_UP_TO = 4.0, 1e6
-
-# Okabe and Ito's palette, which stays apart for every common kind of colour vision.
-_BLUE, _VERMILION, _INK, _GREY = "#0072B2", "#D55E00", "#1b1f24", "#6b7280"
-_COLOURS = "cividis_r"
 
 
 def uncertainty_histogram(calibration: Array, new: Array, *, threshold: float) -> Figure:
@@ -34,16 +29,16 @@ def uncertainty_histogram(calibration: Array, new: Array, *, threshold: float) -
 
     Scores far beyond the calibration rows are gathered in the last bar.
     """
-    figure, axes = _blank()
+    figure, axes = blank()
     scored = new[np.isfinite(new)]
     low, high = _histogram_range(calibration, scored)
     edges = np.linspace(low, high, N_BINS + 1)
-    _bars(axes, calibration, edges, colour=_BLUE, label=f"calibration ({len(calibration):,})")
-    _bars(axes, scored, edges, colour=_VERMILION, label=f"new ({len(scored):,})")
-    axes.axvline(threshold, color=_INK, linewidth=1.6, linestyle=(0, (4, 2)), label=f"threshold {threshold:.3g}")
+    _bars(axes, calibration, edges, colour=BLUE, label=f"calibration ({len(calibration):,})")
+    _bars(axes, scored, edges, colour=VERMILION, label=f"new ({len(scored):,})")
+    axes.axvline(threshold, color=INK, linewidth=1.6, linestyle=(0, (4, 2)), label=f"threshold {threshold:.3g}")
     beyond = int((scored > high).sum())
     last = f"; {beyond:,} beyond in the last bar" if beyond else ""
-    _name_axes(axes, "uncertainty" + last, "share of rows, %")
+    name_axes(axes, "uncertainty" + last, "share of rows, %")
     figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=12, handlelength=1.5, columnspacing=1.4)
     axes.set_xlim(low, high)
     axes.set_ylim(bottom=0)
@@ -86,20 +81,20 @@ def score_plane(
     box
         Lower and upper corner of the calibration rows, shape (2, 2).
     """
-    figure, axes = _blank()
+    figure, axes = blank()
     shown = _drawn_rows(points, uncertainty)
     place, score = np.clip(points[shown], -_DRAWN_UP_TO, _DRAWN_UP_TO), uncertainty[shown]
     if not len(shown):
-        axes.text(0.5, 0.5, "no row has a score", transform=axes.transAxes, ha="center", color=_GREY, fontsize=14)
+        axes.text(0.5, 0.5, "no row has a score", transform=axes.transAxes, ha="center", color=GREY, fontsize=14)
     else:
         _scatter(axes, place, score, threshold)
     if box is not None:
-        axes.add_patch(Rectangle(box[0], *(box[1] - box[0]), fill=False, color=_GREY, linestyle="--", linewidth=1.3))
+        axes.add_patch(Rectangle(box[0], *(box[1] - box[0]), fill=False, color=GREY, linestyle="--", linewidth=1.3))
         place = np.vstack([place, box])
         axes.update_datalim(box)
         axes.autoscale_view()
     ends = [_stretch(axes, letter, place[:, k]) for k, letter in enumerate("xy")]
-    _name_axes(axes, *(_shortened(name) + end for name, end in zip(labels, ends, strict=True)))
+    name_axes(axes, *(_shortened(name) + end for name, end in zip(labels, ends, strict=True)))
     return figure
 
 
@@ -117,13 +112,13 @@ def _scatter(axes: Axes, place: Array, score: Array, threshold: float) -> None:
     high = max(min(float(score.max()), 2.0 * threshold - low), threshold, low + 1e-9)
     colours = Normalize(low, high)
     size = 26 if len(score) < 1_500 else 12
-    for chosen, marker, edge in ((score <= threshold, "o", "#9aa0a6"), (score > threshold, "D", _INK)):
+    for chosen, marker, edge in ((score <= threshold, "o", "#9aa0a6"), (score > threshold, "D", INK)):
         axes.scatter(
             place[chosen, 0],
             place[chosen, 1],
             c=score[chosen],
             norm=colours,
-            cmap=_COLOURS,
+            cmap=COLOURS,
             marker=marker,
             s=size,
             linewidths=0.4 if marker == "o" else 0.7,
@@ -134,11 +129,11 @@ def _scatter(axes: Axes, place: Array, score: Array, threshold: float) -> None:
 
 def _colour_bar(axes: Axes, colours: Normalize, threshold: float, *, cut: bool) -> None:
     bar = axes.figure.colorbar(
-        ScalarMappable(colours, _COLOURS), ax=axes, extend="max" if cut else "neither", pad=0.02, aspect=24
+        ScalarMappable(colours, COLOURS), ax=axes, extend="max" if cut else "neither", pad=0.02, aspect=24
     )
-    bar.set_label("uncertainty (line: threshold)", fontsize=12.5, color=_INK)
-    bar.ax.tick_params(labelsize=11.5, colors=_INK)
-    bar.ax.axhline(threshold, color=_VERMILION, linewidth=2.4)
+    bar.set_label("uncertainty (line: threshold)", fontsize=12.5, color=INK)
+    bar.ax.tick_params(labelsize=11.5, colors=INK)
+    bar.ax.axhline(threshold, color=VERMILION, linewidth=2.4)
     bar.outline.set_visible(False)
 
 
@@ -152,34 +147,6 @@ def _stretch(axes: Axes, letter: str, places: Array) -> str:
     return " (log beyond 1)"
 
 
-def _blank() -> tuple[Figure, Axes]:
-    """Return a figure that is still readable at half its width."""
-    figure = Figure(figsize=(6.4, 4.4), dpi=200, layout="constrained", facecolor="white")
-    axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(_GREY)
-    axes.tick_params(labelsize=12, colors=_INK, color=_GREY)
-    axes.set_axisbelow(True)
-    axes.grid(color="#e5e7eb", linewidth=0.8)
-    return figure, axes
-
-
-def _name_axes(axes: Axes, x: str, y: str) -> None:
-    # A column name is text, never mathematics: a dollar sign in it must not be parsed.
-    axes.set_xlabel(x, fontsize=13, color=_INK, parse_math=False)
-    axes.set_ylabel(y, fontsize=13, color=_INK, parse_math=False)
-
-
 def _shortened(name: str) -> str:
     text = " ".join(name.split())
     return text if len(text) <= 32 else text[:31] + "…"
-
-
-def to_png(figure: Figure) -> bytes:
-    """Return the figure as PNG bytes, the same for the same figure."""
-    out = io.BytesIO()
-    with warnings.catch_warnings():
-        # A column name may be in a script that the plot's font lacks; the page itself shows it in full.
-        warnings.filterwarnings("ignore", message=".*[Gg]lyph.*")
-        figure.savefig(out, format="png", metadata={"Software": None})
-    return out.getvalue()

@@ -13,10 +13,13 @@ from vecuq._check import Array, shape_of, unique_names, wanted_columns
 from vecuq.errors import ColumnError, TableError
 from vecuq.table.text import as_text, census, floats_of, text_as_floats
 
-__all__ = ["RESERVED", "ScoreTable"]
+__all__ = ["CONTRIBUTION", "QUALITY", "RESERVED", "ScoreTable"]
 
 # What vecuq itself adds to a table; never taken for a score.
 RESERVED = ("uncertainty", "p_value", "flagged")
+CONTRIBUTION = "contribution_"
+# How good an answer is, as `vecuq measure --quality` writes it: higher is better, so it is never taken for a score.
+QUALITY = "quality"
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +215,7 @@ def _array_as_floats(column: Any, name: str) -> Array:
 
 def _chosen(columns: Sequence[str] | None, present: Mapping[str, Any]) -> tuple[str, ...]:
     if columns is None:
-        names = _default_scores({name: column for name, column in present.items() if name not in RESERVED})
+        names = _default_scores({name: column for name, column in present.items() if not _is_reserved(name)})
         reason = f"None of the columns {list(present)} is numeric, so none can be a score. Name the score columns."
     else:
         names = wanted_columns(columns, list(present), purpose="needed as score columns")
@@ -220,6 +223,10 @@ def _chosen(columns: Sequence[str] | None, present: Mapping[str, Any]) -> tuple[
     if not names:
         raise ColumnError(reason)
     return names
+
+
+def _is_reserved(name: str) -> bool:
+    return name in (*RESERVED, QUALITY) or name.startswith(CONTRIBUTION)
 
 
 def _default_scores(present: Mapping[str, Any]) -> tuple[str, ...]:

@@ -5,32 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from vecuq._check import Array, wanted_columns
-from vecuq.errors import ColumnError, TableError
-from vecuq.evaluation import roc_auc
+from vecuq._check import wanted_columns
+from vecuq.errors import TableError
+from vecuq.evaluation import Bootstrap, evaluate
 from vecuq.ranker import Ranker, Settings
 from vecuq.table import ScoreTable, atomic_folder, kind_of, read_batches, write_atomic
+from vecuq.workflows.evaluating import Labels, label_columns, read_whole
 from vecuq.workflows.fitting import Fitted, fit
 from vecuq.workflows.scoring import Scored, score
 from vecuq.workflows.watch import NOBODY, PathLike, Watch, load_model, refuse_place
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-__all__ = ["Labels", "Ranked", "demo", "evaluate_labels", "rank", "report"]
-
-
-@dataclass(frozen=True)
-class Labels:
-    """Columns of the new table that say, by 0 / 1 or true / false, which rows are errors and which are foreign."""
-
-    error: str | None = None
-    ood: str | None = None
+__all__ = ["Ranked", "demo", "evaluate_labels", "rank", "report"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +55,7 @@ def rank(
 
 def _refuse_absent(labels: Labels | None, new: PathLike) -> None:
     """Raise, before any long work, if a label column is not there."""
-    named = [name for name in (labels.error, labels.ood) if name] if labels else []
+    named = labels.named().values() if labels else ()
     if named:
         wanted_columns(dict.fromkeys(named), next(read_batches(new)).schema.names, purpose="named as a label")
 
@@ -92,49 +81,20 @@ def evaluate_labels(ranked: PathLike, ranker: Ranker, labels: Labels) -> tuple[d
 
     Errors are looked for among in-distribution rows only: on foreign rows every answer is wrong.
     """
-    import pyarrow as pa
-
-    table = pa.Table.from_batches(list(read_batches(ranked, columns=ranker.columns)))
+    table = read_whole(ranked)
     names = (*ranker.columns, "uncertainty")
     scores = ScoreTable.of(table, columns=names, flip=ranker.flipped).values
-    scored = np.isfinite(scores).all(axis=1)
-    tasks = _tasks(table, ranker.columns, labels)
-    return tuple(
-        {
-            "score": name,
-            **{task: roc_auc(scores[rows & scored, k], truth[rows & scored]) for task, (truth, rows) in tasks.items()},
-        }
-        for k, name in enumerate(names)
+    found = evaluate(
+        {name: np.where(np.isfinite(scores[:, k]), scores[:, k], np.nan) for k, name in enumerate(names)},
+        **label_columns(table, labels, scores=ranker.columns),
+        metrics=["error roc_auc", "ood roc_auc"],
+        bootstrap=Bootstrap(resamples=0),
     )
-
-
-def _tasks(table: pa.Table, scores: Sequence[str], labels: Labels) -> dict[str, tuple[Array, NDArray[np.bool_]]]:
-    """Return for each task the truth, and on which rows it counts."""
-    tasks: dict[str, tuple[Array, NDArray[np.bool_]]] = {}
-    own = np.ones(len(table), dtype=bool)
-    if labels.ood is not None:
-        foreign = label_values(table, labels.ood, scores)
-        tasks["ROC-AUC out-of-distribution"] = foreign, np.isfinite(foreign)
-        own = foreign == 0
-    if labels.error is not None:
-        wrong = label_values(table, labels.error, scores)
-        tasks = {"ROC-AUC errors": (wrong, np.isfinite(wrong) & own), **tasks}
-    return tasks
-
-
-def label_values(table: pa.Table, name: str, scores: Sequence[str]) -> Array:
-    """Return a column of 0 / 1 or true / false as floats, NaN where there is no label."""
-    wanted_columns([name], table.column_names, purpose="named as a label")
-    if name in scores:
-        raise ColumnError(f"{name!r} cannot be a label and a score at once. Name the score columns without it.")
-    try:
-        values = ScoreTable.of(table.select([name]), columns=[name]).values[:, 0]
-    except ColumnError:
-        raise ColumnError(f"A label must be 0 or 1, or true or false; {name!r} holds text.") from None
-    wrong = values[~np.isin(values, (0.0, 1.0)) & ~np.isnan(values)]
-    if len(wrong):
-        raise ColumnError(f"A label must be 0 or 1, or true or false; {name!r} holds {wrong[0]:g}.")
-    return values
+    heads = {"error roc_auc": "ROC-AUC errors", "ood roc_auc": "ROC-AUC out-of-distribution"}
+    return tuple(
+        {"score": row["method"], **{heads[key]: value for key, value in row.items() if key != "method"}}
+        for row in found.wide_rows()
+    )
 
 
 def demo(folder: PathLike) -> Ranked:

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vecuq._check import Array
+from vecuq._check import Array, one_of
 from vecuq.engine import ahead
 from vecuq.errors import ColumnError, MissingValueWarning, TableError
 from vecuq.outputs import read_outputs
 from vecuq.pipeline import VecUQPipeline, load_pipeline
-from vecuq.ranker import Ranker
+from vecuq.ranker import MISSING, Ranker
+from vecuq.ranker.decide import flagged
+from vecuq.ranker.matching import Matching
 from vecuq.ranker.tensors import saved_kind
 from vecuq.table import RESERVED, ScoreTable, kind_of, read_batches, write_batches
+from vecuq.table.score_table import CONTRIBUTION
 from vecuq.workflows.watch import NOBODY, PathLike, Watch, load_model
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Scored", "ranked_batch", "score"]
+__all__ = ["Scored", "Wanted", "ranked_batch", "score"]
 
 
 @dataclass(frozen=True)
@@ -35,29 +39,66 @@ class Scored:
     n_flagged: int | None
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What is added to every row, and what becomes of rows with missing scores."""
+
+    alpha: float | None = None
+    explain: bool = False
+    missing: str = "nan"
+
+    def refuse(self, ranker: Ranker) -> None:
+        """Raise, before any row is read, for what the model cannot deliver."""
+        one_of("missing", self.missing, MISSING)
+        if self.alpha is not None:
+            ranker.threshold(self.alpha)
+        if self.missing == "marginal":
+            ranker.need_kept_rows()
+        if self.explain:
+            ranker.baseline  # noqa: B018 - old models keep no medians
+
+
+PLAIN = Wanted()
+
+
 def score(
-    model: PathLike, new: PathLike, out: PathLike, *, alpha: float | None = None, watch: Watch = NOBODY
+    model: PathLike,
+    new: PathLike,
+    out: PathLike,
+    *,
+    alpha: float | None = None,
+    explain: bool = False,
+    missing: str = "nan",
+    watch: Watch = NOBODY,
 ) -> Scored:
-    """Score a table file in pieces of bounded size; ``alpha`` adds a column ``flagged``.
+    """Score a table file in pieces of bounded size.
+
+    ``alpha`` adds a column ``flagged``; ``explain`` adds one contribution per score column and, for flagged rows (for
+    all of them without an alpha), the sentence ``why``. For ``missing`` see :meth:`vecuq.Ranker.rank`.
 
     With a saved pipeline for a model, ``new`` is a file of a classifier's outputs, and its measures are written too.
     """
     pipeline = load_pipeline(model) if Path(model).is_file() and saved_kind(model) == "pipeline" else None
     ranker = load_model(model) if pipeline is None else pipeline.ranker
-    if alpha is not None:
-        ranker.threshold(alpha)  # refuse what cannot be delivered before any row is read
+    wanted = Wanted(alpha, explain, missing)
+    wanted.refuse(ranker)
     pieces: list[Scored] = []
     if pipeline is None:
         # From csv to csv, the other columns stay the very text that they are.
         batches = ahead(read_batches(new, columns=ranker.columns, typed=kind_of(out) != ".csv"))
     else:
         batches = _measured_batches(pipeline, new)
-    write_batches(out, _noted(ahead(ranked_batch(ranker, batch, alpha) for batch in batches), pieces, watch))
+    absent: set[str] = set()
+    ranked = (ranked_batch(ranker, batch, wanted) for batch in _looked_at(batches, ranker, absent))
+    write_batches(out, _noted(ahead(ranked), pieces, watch))
     done = Scored(
         sum(piece.n_rows for piece in pieces),
         sum(piece.n_missing for piece in pieces),
         sum(piece.n_flagged or 0 for piece in pieces) if alpha is not None else None,
     )
+    if absent:
+        told = f"The table lacks {sorted(absent)}; rows are scored without, as missing='marginal' asks."
+        warnings.warn(told, MissingValueWarning, stacklevel=2)
     if done.n_missing:
         warnings.warn(
             f"{done.n_missing:,} of {done.n_rows:,} rows have missing or infinite scores and got no uncertainty.",
@@ -65,6 +106,13 @@ def score(
             stacklevel=2,
         )
     return done
+
+
+def _looked_at(batches: Iterable[pa.RecordBatch], ranker: Ranker, absent: set[str]) -> Iterator[pa.RecordBatch]:
+    """Pass the batches on, and note in ``absent`` which score columns they lack."""
+    for batch in batches:
+        absent.update(_by_name(ranker).absent_from(batch))
+        yield batch
 
 
 def _measured_batches(pipeline: VecUQPipeline, new: PathLike) -> Iterator[pa.RecordBatch]:
@@ -78,24 +126,44 @@ def _measured_batches(pipeline: VecUQPipeline, new: PathLike) -> Iterator[pa.Rec
     yield from pa.table({"id": ids, **columns}).to_batches(max_chunksize=65_536)
 
 
-def ranked_batch(ranker: Ranker, batch: pa.RecordBatch, alpha: float | None = None) -> pa.RecordBatch:
+def ranked_batch(ranker: Ranker, batch: pa.RecordBatch, wanted: Wanted = PLAIN) -> pa.RecordBatch:
     """Return the batch with its scores added; a row without a score has nulls there."""
-    import pyarrow as pa
-
-    taken = [name for name in RESERVED if name in batch.schema.names]
-    if taken:
-        raise ColumnError(f"The table has columns {taken} already, which scoring adds. Rename or drop them.")
-    table = ScoreTable.of(batch, columns=ranker.columns, flip=ranker.flipped)
-    ranking = ranker.rank(table, warn=False)  # one count for the whole table, instead of one warning per piece
+    table = ranker.as_table(_by_name(ranker).values_of(batch, fill=wanted.missing == "marginal"))
+    # One count for the whole table, instead of one warning per piece.
+    ranking = ranker.rank(table, missing=wanted.missing, warn=False)
     added = {"uncertainty": _nullable(ranking.uncertainty)}
+    flags = None
     if ranking.p_values is not None:
         added["p_value"] = _nullable(ranking.p_values)
-    if alpha is not None and ranking.p_values is not None:
-        # A row that could not be scored is flagged: nothing says that it is in-distribution.
-        added["flagged"] = pa.array(~(ranking.p_values > alpha * (1 + 1e-12)))
+    if wanted.alpha is not None and ranking.p_values is not None:
+        flags = flagged(ranking.p_values, wanted.alpha)
+        added["flagged"] = _nullable(flags)
+    if wanted.explain:
+        added |= _reasons(ranker, table, flags, wanted.missing)
+    _refuse_taken({*RESERVED, *added}, batch.schema.names)
     for name, column in added.items():
         batch = batch.append_column(name, column)
     return batch
+
+
+def _by_name(ranker: Ranker) -> Matching:
+    """Match by name, even a model that was fitted on an array: files have names."""
+    return Matching(ranker.columns, named=True, flipped=ranker.flipped)
+
+
+def _reasons(ranker: Ranker, table: ScoreTable, flags: NDArray[np.bool_] | None, missing: str) -> dict[str, Any]:
+    """Return the columns that say why: a sentence for flagged rows, and every column's contribution."""
+    contributions = ranker.explain(table, missing=missing)
+    told = np.ones(len(table), dtype=bool) if flags is None else flags
+    sentences = iter(ranker.reasons(table.values[told], contributions[told], missing=missing))
+    added = {"why": _texts([next(sentences) if tell else None for tell in told])}
+    return added | {CONTRIBUTION + name: _nullable(contributions[:, k]) for k, name in enumerate(ranker.columns)}
+
+
+def _refuse_taken(ours: set[str], present: Sequence[str]) -> None:
+    taken = [name for name in present if name in ours]
+    if taken:
+        raise ColumnError(f"The table has columns {taken} already, which scoring adds. Rename or drop them.")
 
 
 def _noted(batches: Iterable[pa.RecordBatch], pieces: list[Scored], watch: Watch) -> Iterator[pa.RecordBatch]:
@@ -110,7 +178,13 @@ def _noted(batches: Iterable[pa.RecordBatch], pieces: list[Scored], watch: Watch
         raise TableError("The new table has no rows, so there is nothing to score.")
 
 
-def _nullable(values: Array) -> Any:
+def _nullable(values: Array | NDArray[np.bool_]) -> Any:
     import pyarrow as pa
 
     return pa.array(values, from_pandas=True)
+
+
+def _texts(values: list[str | None]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(values, type=pa.string())

@@ -1,39 +1,58 @@
-"""The paper's studies, with their tables written to a folder."""
+"""The paper's studies: their tables and pictures written to a folder, with one page that shows them all."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vecuq._check import one_of
-from vecuq.table import write_atomic
+from vecuq.table import atomic_folder, write_atomic
+from vecuq.typeset import FORMATS
 from vecuq.workflows.watch import PathLike
 
 if TYPE_CHECKING:
     from vecuq.paper import Study
 
-__all__ = ["reproduce"]
+__all__ = ["STUDY_NAMES", "reproduce", "write_studies"]
+
+# Known by heart, so that `--help` need not load the studies; a test compares them.
+STUDY_NAMES = ("toy", "blobs", "images", "ablation", "extremes", "measures")
 
 
-def reproduce(name: str, folder: PathLike | None = None) -> tuple[Study, ...]:
-    """Run one of the paper's studies, or all; write their tables as csv into ``folder`` if there is one."""
+def reproduce(
+    name: str, folder: PathLike | None = None, *, tell: Callable[[str], None] = lambda _: None
+) -> tuple[Study, ...]:
+    """Run one of the paper's studies or, with ``"all"``, all of them.
+
+    With a ``folder``, write their tables (csv, Markdown, LaTeX), pictures (PNG, SVG) and one page that shows them.
+    ``tell`` hears which study is running.
+    """
     from vecuq.paper import STUDIES
 
-    chosen = tuple(STUDIES) if name == "all" else (one_of("study", name, (*STUDIES, "all")),)
-    studies = tuple(STUDIES[study]() for study in chosen)
+    studies = []
+    for study in tuple(STUDIES) if name == "all" else (one_of("study", name, (*STUDIES, "all")),):
+        tell(f"study {study}")
+        studies.append(STUDIES[study]())
     if folder is not None:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        tell("drawing and writing")
+        write_studies(tuple(studies), folder)
+    return tuple(studies)
+
+
+def write_studies(studies: tuple[Study, ...], folder: PathLike) -> None:
+    """Write everything that studies have to show: all of it, or nothing."""
+    from vecuq.drawing import to_png, to_svg
+    from vecuq.paper import render_page
+
+    with atomic_folder(folder) as part:
         for study in studies:
-            write_atomic(Path(folder) / f"{study.name}.csv", _csv_bytes(study.rows))
-    return studies
-
-
-def _csv_bytes(rows: Sequence[dict[str, Any]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]))
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
+            for sheet in (*study.sheets, *study.printed):
+                for ending, form in FORMATS.items():
+                    write_atomic(part / f"{sheet.name}.{ending}", form(sheet).encode())
+            for picture in study.pictures:
+                drawn = picture.draw()
+                stem = f"{study.name}_{picture.name}"
+                write_atomic(part / f"{stem}.png", to_png(drawn))
+                write_atomic(part / f"{stem}.svg", to_svg(drawn))
+        write_atomic(Path(part) / "index.html", render_page(studies).encode())

@@ -1,0 +1,112 @@
+"""A file of answers that grows line by line and outlives being killed: no answer lost, none twice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from vecuq.answers.lines import LINE_BYTES, refuse_foreign
+from vecuq.answers.schema import AnswerRecord, parse_record
+from vecuq.errors import TableError
+
+__all__ = ["Journal"]
+
+
+class Journal:
+    """An open file of answers; use :meth:`opened`, which locks it and mends what a kill left behind."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self.done: dict[str, AnswerRecord] = {}
+        self._descriptor = descriptor
+
+    @staticmethod
+    @contextmanager
+    def opened(path: str | os.PathLike[str]) -> Iterator[Journal]:
+        """Open or make a journal, alone; a last line that a kill cut short is dropped, to be asked again."""
+        place = Path(path)
+        known = place.exists()
+        descriptor = _open(place)
+        try:
+            _lock(descriptor, place)
+            journal = Journal(place, descriptor)
+            journal._read_done()
+            yield journal
+        finally:
+            if not known and not os.fstat(descriptor).st_size:
+                place.unlink(missing_ok=True)  # nothing was answered, so nothing is left behind
+            os.close(descriptor)
+
+    def append(self, record: AnswerRecord) -> None:
+        """Write one record and see it safely on disk before anything else happens."""
+        line = record.to_line().encode() + b"\n"
+        if len(line) > LINE_BYTES:
+            raise TableError(f"The answers to {record.id!r} take more than {LINE_BYTES // 2**20} MiB; ask for fewer.")
+        os.lseek(self._descriptor, 0, os.SEEK_END)
+        while line:
+            line = line[os.write(self._descriptor, line) :]
+        os.fsync(self._descriptor)
+        self.done[record.id] = _slim(record)
+
+    def _read_done(self) -> None:
+        whole = 0
+        with self.path.open("rb") as file:
+            for number, line in enumerate(iter(lambda: file.readline(LINE_BYTES + 1), b""), start=1):
+                if not line.endswith(b"\n"):
+                    break
+                if line.strip():
+                    self._keep(parse_record(line, f"{self.path}, line {number}"), number)
+                whole = file.tell()
+        if whole < os.fstat(self._descriptor).st_size:
+            self._drop_from(whole)
+
+    def _keep(self, record: AnswerRecord, number: int) -> None:
+        if record.id in self.done:
+            raise TableError(f"{self.path}, line {number}: {record.id!r} was answered before, further up.")
+        self.done[record.id] = _slim(record)
+
+    def _drop_from(self, whole: int) -> None:
+        """Cut a last line without its end, if it can be ours; anything else is not for us to cut."""
+        with self.path.open("rb") as file:
+            file.seek(whole)
+            start = file.read(16)
+        mark = b'{"vecuq_answers"'
+        if not mark.startswith(start[: len(mark)]):
+            raise TableError(f"{self.path} holds something else than answers; choose another name for the answers.")
+        os.ftruncate(self._descriptor, whole)
+
+
+def _slim(record: AnswerRecord) -> AnswerRecord:
+    """Return a record without its answers, which need not stay in memory."""
+    return record.model_copy(update={"greedy": None, "samples": (), "references": (), "meta": {}})
+
+
+def _open(place: Path) -> int:
+    if place.is_dir():
+        raise TableError(f"{place} is a folder; a file name was expected.")
+    if not place.parent.is_dir():
+        raise TableError(f"{place} cannot be written: there is no folder {place.parent}; make it first.")
+    if place.exists():
+        if not place.is_file():
+            raise TableError(f"{place} is not a regular file; answers need one, to be taken up again after a kill.")
+        refuse_foreign(place)
+    try:
+        return os.open(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+    except OSError as error:
+        raise TableError(f"{place} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+
+
+def _lock(descriptor: int, place: Path) -> None:
+    """Refuse a second writer; the lock goes with the process, however that ends."""
+    try:
+        import fcntl as locks
+    except ImportError:  # Windows knows no such lock
+        return
+    locking: Any = locks
+    try:
+        locking.flock(descriptor, locking.LOCK_EX | locking.LOCK_NB)
+    except OSError:
+        raise TableError(f"{place} is being written by another process; wait for it, or choose another name.") from None

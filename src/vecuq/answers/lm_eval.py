@@ -1,0 +1,52 @@
+"""Answers of lm-evaluation-harness, as ``--log_samples`` writes them: texts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from vecuq.answers.parts import Part, as_list, as_mapping, as_texts, first_of, role_of
+from vecuq.answers.schema import MOST_ANSWERS, Answer
+from vecuq.errors import TableError
+
+__all__ = ["is_lm_eval", "read_lm_eval"]
+
+
+def is_lm_eval(fields: Mapping[str, Any]) -> bool:
+    """Whether a line has the responses to a document."""
+    return "resps" in fields and "doc_id" in fields
+
+
+def read_lm_eval(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
+    """Return the texts of one document, one per repeat; without log-probs, which these logs do not hold."""
+    texts = as_list(list(_leaves(fields.get("resps"))), "resps", most=MOST_ANSWERS)
+    if not texts:
+        raise TableError("`resps` is empty.")
+    if not all(isinstance(text, str) for text in texts):
+        raise TableError(
+            "`resps` holds log-likelihoods of given choices, not generated texts; there is nothing to measure."
+        )
+    arguments = list(_arguments(fields.get("arguments")))
+    doc = as_mapping(fields.get("doc") or {}, "doc")
+    told = next((text for text in arguments if isinstance(text, str)), None)
+    question = first_of(doc, ("question", "Question", "query", "problem")) or told
+    return Part(
+        answers=tuple(Answer(text=text.strip()) for text in texts),
+        role=role_of(*(one for one in arguments if isinstance(one, Mapping))),
+        id="".join(as_texts(fields.get("doc_id"), "doc_id")) or None,
+        question=question if isinstance(question, str) else None,
+        references=as_texts(fields.get("target"), "target"),
+    )
+
+
+def _leaves(resps: Any) -> Iterator[Any]:
+    """Yield the responses: a list of requests, each a list of repeats; a log-likelihood is a list still."""
+    for request in as_list(resps, "resps"):
+        yield from request if isinstance(request, list) else [request]
+
+
+def _arguments(told: Any) -> Iterator[Any]:
+    """Yield prompt and settings, written as pairs by older versions and as named fields by newer ones."""
+    requests = told.values() if isinstance(told, Mapping) else told if isinstance(told, list) else ()
+    for request in requests:
+        yield from request.values() if isinstance(request, Mapping) else request if isinstance(request, list) else ()

@@ -1,0 +1,78 @@
+"""Answers as vLLM's ``RequestOutput`` holds them, dumped to JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from vecuq.answers.entropy import entropies_of_top
+from vecuq.answers.parts import Part, as_list, as_mapping, as_text, as_texts, first_of, role_of
+from vecuq.answers.schema import MOST_ANSWERS, Answer
+from vecuq.answers.tokens import end_of, logprob
+from vecuq.errors import TableError
+
+__all__ = ["is_vllm", "read_vllm"]
+
+
+def is_vllm(fields: Mapping[str, Any]) -> bool:
+    """Whether a line has the outputs of a request."""
+    return isinstance(fields.get("outputs"), list)
+
+
+def read_vllm(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
+    """Return the answers of one request; its sampling parameters say whether they are greedy."""
+    outputs = as_list(fields.get("outputs"), "outputs", most=MOST_ANSWERS)
+    if not outputs:
+        raise TableError("the request has no outputs.")
+    name = first_of(fields, ("id", "question_id", "request_id"))
+    question = first_of(fields, ("question", "prompt"))
+    return Part(
+        answers=tuple(_answer(as_mapping(output, "an output"), renormalise) for output in outputs),
+        role=role_of(fields, fields.get("sampling_params")),
+        id=None if name is None else "".join(as_texts(name, "request_id")),
+        question=question if isinstance(question, str) else None,
+        references=as_texts(first_of(fields, ("references", "reference", "answer")), "references"),
+    )
+
+
+def _answer(output: Mapping[str, Any], renormalise: bool) -> Answer:
+    text = as_text(output.get("text"), "text")
+    total, finish = output.get("cumulative_logprob"), output.get("finish_reason")
+    told = {} if output.get("logprobs") is None else _tokens(output, renormalise)
+    finish = finish if isinstance(finish, str) else None
+    return Answer(
+        text=text.strip(),
+        finish=finish,
+        logprob=None if total is None or told else logprob(total),
+        n_end=end_of(text, told.get("tokens"), finish),
+        **told,
+    )
+
+
+def _tokens(output: Mapping[str, Any], renormalise: bool) -> dict[str, Any]:
+    """Return what every step tells: a table from token id to log-prob, the chosen token among them."""
+    ids = as_list(output.get("token_ids"), "token_ids")
+    steps = [as_mapping(step, "a step of logprobs") for step in as_list(output["logprobs"], "logprobs")]
+    if len(ids) != len(steps):
+        raise TableError(f"there are {len(ids):,} token_ids and {len(steps):,} logprobs; one each was expected.")
+    chosen = [_entry(step, token) for step, token in zip(steps, ids, strict=True)]
+    values = tuple(logprob(entry.get("logprob")) for entry in chosen)
+    tops = [[logprob(_as_entry(entry).get("logprob")) for entry in step.values()] for step in steps]
+    spelt = [entry.get("decoded_token") for entry in chosen]
+    tokens = tuple(spelt) if all(isinstance(token, str) for token in spelt) else None
+    return {"tokens": tokens, "logprobs": values, **entropies_of_top(tops, len(values), renormalise)}
+
+
+def _entry(step: Mapping[str, Any], token: Any) -> Mapping[str, Any]:
+    if (
+        isinstance(token, bool)
+        or not isinstance(token, int | str)
+        or "".join(as_texts(token, "a token id")) not in step
+    ):
+        raise TableError("logprobs must hold the chosen token at every step, under its id.")
+    return _as_entry(step["".join(as_texts(token, "a token id"))])
+
+
+def _as_entry(entry: Any) -> Mapping[str, Any]:
+    """Return an entry with its fields; some dumps keep the bare number."""
+    return entry if isinstance(entry, Mapping) else {"logprob": entry}

@@ -1,0 +1,35 @@
+"""The other ways to combine columns, with the verbs of :class:`vecuq.VecUQ`.
+
+``vecuq.baselines.mean_rank().fit(calibration).uncertainty(new)``; :func:`list_baselines` names them all. All but
+``isolation_forest`` are deterministic, and it is so for a given seed; a row's number depends on that row alone.
+"""
+
+from vecuq.baselines.combiner import Combiner
+from vecuq.baselines.distances import knn, mahalanobis
+from vecuq.baselines.forest import isolation_forest
+from vecuq.baselines.gaussian_copula import copula
+from vecuq.baselines.pvalues import cauchy, fisher, harmonic
+from vecuq.baselines.ranks import max_rank, mean_rank
+from vecuq.baselines.registry import Baseline, baselines, find_baselines, list_baselines
+from vecuq.baselines.sums import minmax_sum, pca, sum, z_sum
+
+__all__ = [
+    "Baseline",
+    "Combiner",
+    "baselines",
+    "cauchy",
+    "copula",
+    "find_baselines",
+    "fisher",
+    "harmonic",
+    "isolation_forest",
+    "knn",
+    "list_baselines",
+    "mahalanobis",
+    "max_rank",
+    "mean_rank",
+    "minmax_sum",
+    "pca",
+    "sum",
+    "z_sum",
+]

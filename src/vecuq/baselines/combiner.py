@@ -1,0 +1,121 @@
+"""Combiner: what all rival combiners share. The verbs of the estimator, its checks and its messages."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from vecuq._check import Array, finite_rows, refuse_missing
+from vecuq.baselines.columns import FittedColumns, is_named
+from vecuq.errors import CalibrationError, MissingValueWarning
+from vecuq.table import ScoreTable
+
+__all__ = ["Combiner", "Scorer"]
+
+# Complete rows (rows, columns) in, one number per row out; each number depends on its own row alone.
+Scorer = Callable[[Array], Array]
+
+
+class Combiner(BaseEstimator, ABC):  # type: ignore[misc]
+    """One way to make one number of several uncertainty scores, learned from calibration rows alone.
+
+    A combiner says in :meth:`_learn` what it learns. Calibration rows reach it complete, in sorted order (so that the
+    order in which they came cannot matter), and without the columns that are constant in them, which say nothing.
+
+    Parameters
+    ----------
+    columns
+        Names of the score columns when fitting on a frame, by default its floating-point ones; names for the columns
+        of an array, by default x0, x1, ...
+    flip
+        Names of columns in which higher means more confident.
+
+    Attributes
+    ----------
+    scorer_ : Scorer
+        What was learned: complete rows of the varying columns in, one number per row out.
+    """
+
+    def __init__(self, *, columns: Any = None, flip: Any = ()) -> None:
+        self.columns = columns
+        self.flip = flip
+
+    @abstractmethod
+    def _learn(self, rows: Array) -> Scorer:
+        """Return what scores new rows, learned from complete calibration rows whose columns all vary."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from in-distribution calibration rows, shape (rows, columns); ``y`` is ignored."""
+        table = self._calibration_table(X)
+        refuse_missing(table.values, table.columns)
+        rows = np.asarray(table.values, dtype=float)
+        active = self._active_columns(rows)
+        chosen = rows[:, active]
+        self.scorer_ = self._learn(chosen[np.lexsort(chosen.T)])
+        self.active_ = active
+        self.fitted_columns_ = FittedColumns(table.columns, table.flipped, hasattr(self, "feature_names_in_"))
+        return self
+
+    def uncertainty(self, X: Any) -> Array:
+        """Return one number per row, higher = more uncertain; NaN, with one warning, where a value is missing."""
+        check_is_fitted(self)
+        values = self.fitted_columns_.values_of(self._new_rows(X))
+        present = finite_rows(values)
+        if not present.all():
+            self._warn_missing(values, present)
+        score = np.full(len(values), np.nan)
+        if present.any():
+            score[present] = self.scorer_(np.asarray(values[present][:, self.active_], dtype=float))
+        return score
+
+    def score_samples(self, X: Any) -> Array:
+        """Return -uncertainty: the scikit-learn sign, higher = more normal."""
+        return -self.uncertainty(X)
+
+    def _active_columns(self, rows: Array) -> list[int]:
+        """Return the columns that vary; a constant one says nothing and is left out."""
+        if len(rows) < 2:
+            raise CalibrationError(f"At least two calibration rows are needed; got n_samples = {len(rows)}.")
+        active = [int(k) for k in np.flatnonzero(rows.min(axis=0) < rows.max(axis=0))]
+        if not active:
+            raise CalibrationError(
+                f"All {len(rows):,} calibration rows are identical, so there is no order to learn. "
+                f"Give rows that differ."
+            )
+        return active
+
+    def _calibration_table(self, X: Any) -> ScoreTable:
+        if not is_named(X):
+            self.__dict__.pop("feature_names_in_", None)
+            # Missing values are refused later, with the names of their columns.
+            matrix = validate_data(self, X, dtype=_FLOATS, ensure_all_finite=False)
+            return ScoreTable.of(matrix, columns=self.columns, flip=self.flip)
+        table = ScoreTable.of(X, columns=self.columns, flip=self.flip)
+        self.n_features_in_ = len(table.columns)
+        self.feature_names_in_ = np.array(table.columns, dtype=object)
+        return table
+
+    def _new_rows(self, X: Any) -> Any:
+        """Pass named rows on; check plain ones with scikit-learn's own messages. No rows at all is no error."""
+        if is_named(X):
+            return X
+        return validate_data(self, X, reset=False, dtype=_FLOATS, ensure_all_finite=False, ensure_min_samples=0)
+
+    def _warn_missing(self, values: Array, present: Any) -> None:
+        names, counts = self.fitted_columns_.columns, (~np.isfinite(values)).sum(axis=0)
+        told = ", ".join(f"{name!r}: {count:,}" for name, count in zip(names, counts, strict=True) if count)
+        warnings.warn(
+            f"{int((~present).sum()):,} of {len(values):,} rows have missing or infinite scores ({told}); "
+            f"their uncertainty is NaN.",
+            MissingValueWarning,
+            stacklevel=3,
+        )
+
+
+_FLOATS = [np.float64, np.float32]

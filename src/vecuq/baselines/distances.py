@@ -1,0 +1,114 @@
+"""Distances in score space. Both look in all directions: a row far below the calibration rows is far, too."""
+# ruff: noqa: N801 - a combiner is called by its name in the catalogue: mean_rank().fit(...)
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vecuq._check import Array, whole_number
+from vecuq.baselines.combiner import Combiner, Scorer
+from vecuq.baselines.standard import Standard, standard_of
+from vecuq.errors import CalibrationError
+
+__all__ = ["knn", "mahalanobis"]
+
+# Added to the diagonal of the correlation matrix: total risk = Bayes + excess risk makes it singular.
+_RIDGE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class WhitenedLength:
+    """The Euclidean length of whitened z-scores."""
+
+    standard: Standard
+    whitening: Array  # (columns, columns)
+
+    def __call__(self, rows: Array) -> Array:
+        """Add product by product: a matrix product rounds differently for one row than for many."""
+        scaled, total = self.standard(rows), np.zeros(len(rows))
+        for direction in self.whitening.T:
+            along = np.zeros(len(rows))
+            for k, weight in enumerate(direction):
+                along += weight * scaled[:, k]
+            total += along**2
+        return np.sqrt(total)
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourDistance:
+    """The distance to the k-th nearest calibration row, by a k-d tree."""
+
+    standard: Standard
+    tree: Any
+    k: int
+
+    def __call__(self, rows: Array) -> Array:
+        """Look up row by row."""
+        return np.asarray(self.tree.query(self.standard(rows), k=[self.k])[0][:, 0])
+
+
+class mahalanobis(Combiner):
+    """Mahalanobis distance of the score vector from the calibration mean; in [0, inf).
+
+    ``sqrt(z' C^-1 z)`` with z the z-scores and C their correlation matrix plus 1e-6 on the diagonal, which keeps it
+    regular when columns determine each other. It has no direction: very low scores are far from the mean, too.
+
+    References
+    ----------
+    Mahalanobis, On the Generalized Distance in Statistics (1936).
+
+    Examples
+    --------
+    >>> from vecuq import baselines
+    >>> calibration = [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]
+    >>> baselines.mahalanobis().fit(calibration).uncertainty([[3.0, 4.0]]).round(4)
+    array([5.])
+    """
+
+    def _learn(self, rows: Array) -> Scorer:
+        standard = standard_of(rows)
+        scaled = standard(rows)
+        correlation = scaled.T @ scaled / len(rows) + _RIDGE * np.eye(rows.shape[1])
+        sizes, axes = np.linalg.eigh(correlation)
+        return WhitenedLength(standard, axes / np.sqrt(sizes))
+
+
+class knn(Combiner):
+    """Distance to the k-th nearest calibration row, between z-scores; in [0, inf).
+
+    It has no direction: very low scores are far from the calibration rows, too.
+
+    Parameters
+    ----------
+    k
+        Which neighbour; 1 is the nearest.
+    columns, flip
+        As in every combiner.
+
+    References
+    ----------
+    Ramaswamy et al., Efficient Algorithms for Mining Outliers from Large Data Sets (SIGMOD 2000).
+
+    Examples
+    --------
+    >>> from vecuq import baselines
+    >>> calibration = [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]
+    >>> baselines.knn(k=1).fit(calibration).uncertainty([[4.0, 5.0]])
+    array([5.])
+    """
+
+    def __init__(self, k: int = 5, *, columns: Any = None, flip: Any = ()) -> None:
+        super().__init__(columns=columns, flip=flip)
+        self.k = k
+
+    def _learn(self, rows: Array) -> Scorer:
+        from scipy.spatial import KDTree
+
+        k = whole_number("k", self.k, 1)
+        if k > len(rows):
+            raise CalibrationError(f"k={k} neighbours need as many calibration rows; there are {len(rows)}.")
+        standard = standard_of(rows)
+        return NeighbourDistance(standard, KDTree(standard(rows)), k)

@@ -1,0 +1,160 @@
+"""`vecuq evaluate` and `vecuq compare`: what scores are worth where labels say what is true."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vecuq import evaluation, workflows
+from vecuq.cli.options import AsJson, Calibration, Columns, ErrorColumn, Flip, OodColumn, listed
+from vecuq.cli.talk import friendly_errors, note, print_json, print_sheet, usage_errors, working
+from vecuq.evaluation import Bootstrap, find_metrics
+from vecuq.typeset import Ranged
+
+__all__ = ["compare", "evaluate"]
+
+QualityColumn = Annotated[
+    str | None, typer.Option("--quality", help="Column that says how good each answer is; higher is better.")
+]
+Tables = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Write the tables too: csv, md (Markdown) or tex (LaTeX).")
+]
+Resamples = Annotated[int, typer.Option(help="Bootstrap resamples behind the intervals; 0 for none.")]
+Level = Annotated[float, typer.Option(help="Share of resamples inside an interval.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of the resamples; without it, always the same.")]
+
+
+def evaluate(
+    table: Annotated[
+        Path,
+        typer.Argument(
+            help="Rows with scores and labels: csv, parquet, npz or jsonl.", metavar="TABLE", show_default=False
+        ),
+    ],
+    error: ErrorColumn = None,
+    ood: OodColumn = None,
+    quality: QualityColumn = None,
+    columns: Columns = None,
+    flip: Flip = None,
+    metrics: Annotated[
+        str | None, typer.Option(help="Metrics, comma-separated, such as roc_auc; without it, all.", metavar="A,B")
+    ] = None,
+    out: Tables = None,
+    resamples: Resamples = 500,
+    level: Level = 0.95,
+    seed: Seed = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what every score column, and `uncertainty`, is worth on rows whose truth is known, with intervals."""
+    with usage_errors():
+        bootstrap = Bootstrap(resamples, level, seed)
+        find_metrics(listed(metrics))
+        if out is not None:
+            workflows.ending_of(out)
+    with friendly_errors():
+        labels = workflows.Labels(error, ood, quality)
+        with working() as tell:
+            tell("evaluating")
+            found = workflows.evaluate(
+                table,
+                labels,
+                columns=listed(columns),
+                flip=listed(flip) or (),
+                metrics=listed(metrics),
+                bootstrap=bootstrap,
+            )
+        if out is not None:
+            workflows.write_evaluation(found, out)
+        if as_json:
+            print_json({"n_rows": found.n_rows, "n_left_out": found.n_left_out, "estimates": found.rows()})
+            return
+        for sheet in evaluation.task_sheets(found):
+            print_sheet(sheet)
+        _tell_gaps(found, level if resamples else None)
+
+
+def compare(
+    calibration: Calibration,
+    test: Annotated[
+        Path, typer.Argument(help="Rows with the same scores, and labels.", metavar="TEST", show_default=False)
+    ],
+    error: ErrorColumn = None,
+    ood: OodColumn = None,
+    quality: QualityColumn = None,
+    columns: Columns = None,
+    flip: Flip = None,
+    out: Tables = None,
+    resamples: Resamples = 500,
+    level: Level = 0.95,
+    seed: Seed = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fit vecuq and every rival combiner on the calibration rows alone, and compare them all on the test rows."""
+    with usage_errors():
+        bootstrap = Bootstrap(resamples, level, seed)
+        if out is not None:
+            workflows.ending_of(out)
+    with friendly_errors():
+        with working() as tell:
+            tell("fitting and comparing")
+            done = workflows.compare(
+                calibration,
+                test,
+                workflows.Labels(error, ood, quality),
+                columns=listed(columns),
+                flip=listed(flip) or (),
+                bootstrap=bootstrap,
+            )
+        if out is not None:
+            workflows.write_sheets([done.sheet], out)
+        if as_json:
+            told = {
+                "components": list(done.components),
+                "failed": done.failed,
+                "n_left_out": done.evaluation.n_left_out,
+            }
+            print_json({**told, "comparison": _plain(done), "estimates": done.evaluation.rows()})
+            return
+        print_sheet(done.sheet)
+        typer.echo(
+            "name() is a baseline, see vecuq.baselines; wins and losses are differences that chance does not explain."
+        )
+        for name, reason in done.failed.items():
+            note(f"{name} is missing: {reason}")
+        _tell_gaps(done.evaluation, level if resamples else None)
+
+
+def _plain(done: workflows.Compared) -> list[dict[str, Any]]:
+    """Return the lines of a comparison with plain numbers; intervals are among the estimates."""
+    return [
+        {head: float(cell) if isinstance(cell, Ranged) else cell for head, cell in row.items()}
+        for row in done.sheet.rows
+    ]
+
+
+def _tell_gaps(found: evaluation.Evaluation, level: float | None) -> None:
+    """Print what the intervals are, which rows were left out, why figures are missing, and what looks upside down."""
+    if level is not None:
+        typer.echo(f"[low, high]: {100 * level:g} % bootstrap interval.")
+    if found.n_left_out:
+        who = ", ".join(f"{name} ({count:,})" for name, count in found.without_score.items())
+        note(f"{found.n_left_out:,} of {found.n_rows:,} rows were left out for all, having no score from {who}.")
+    absent: dict[str, dict[str, None]] = {}
+    for row in found.rows():
+        if row["reason"]:
+            absent.setdefault(f"{row['task']}: {row['reason']}", {})[row["method"]] = None
+    for reason, methods in absent.items():
+        note(f"{reason}: {', '.join(methods)}")
+    below = [name for name in found.methods if _below_chance(found, name)]
+    if below:
+        note(
+            f"{', '.join(below)}: worse than chance. If higher means more confident there, add --flip {','.join(below)}"
+        )
+
+
+def _below_chance(found: evaluation.Evaluation, method: str) -> bool:
+    """Whether all ROC-AUCs of a method lie below one half with their intervals."""
+    areas = [one.estimate(method) for one in found.comparisons if one.metric.name == "roc_auc"]
+    return bool(areas) and all(area.high < 0.5 for area in areas)

@@ -1,0 +1,80 @@
+"""`vecuq doctor`: looks over calibration rows before they are trusted."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from vecuq import workflows
+from vecuq.cli.options import AsJson, Calibration, Columns, Flip, listed
+from vecuq.cli.talk import friendly_errors, print_json, working
+from vecuq.doctor import SEVERITIES
+
+__all__ = ["doctor"]
+
+_STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "serious": "bold red"}
+
+
+def doctor(
+    calibration: Calibration,
+    new: Annotated[
+        Path | None,
+        typer.Argument(help="Rows to compare with calibration, for drift.", metavar="NEW", show_default=False),
+    ] = None,
+    columns: Columns = None,
+    flip: Flip = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with code 1 if any finding is a warning or serious.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look over calibration rows: size, columns, outliers, foreign rows, the fitted order, drift of new rows."""
+    with friendly_errors():
+        with working() as tell:
+            tell("looking over the rows")
+            done = workflows.doctor(calibration, new, columns=listed(columns), flip=listed(flip) or ())
+        counts = Counter(finding.severity for finding in done.findings)
+        if as_json:
+            _print_json(done, counts)
+        else:
+            _tell(done, counts)
+    if strict and (counts["warning"] or counts["serious"]):
+        raise typer.Exit(1)
+
+
+def _print_json(done: workflows.Examined, counts: Counter[str]) -> None:
+    print_json(
+        {
+            "columns": list(done.columns),
+            "rows": done.n_rows,
+            "new_rows": done.n_new,
+            "sampled_rows": done.n_sampled,
+            "counts": {severity: counts[severity] for severity in SEVERITIES},
+            "findings": [finding.to_dict() for finding in done.findings],
+        }
+    )
+
+
+def _tell(done: workflows.Examined, counts: Counter[str]) -> None:
+    """Print the findings as a table: the worst first, and what to do beside each."""
+    table = Table(header_style="bold")
+    for head in ("how bad", "check", "what was found", "what to do"):
+        table.add_column(head, overflow="fold")
+    for finding, following in zip(done.findings, (*done.findings[1:], None), strict=True):
+        cells = (finding.check, finding.what, finding.remedy)
+        last = following is not None and following.severity != finding.severity
+        style = _STYLES[finding.severity]
+        table.add_row(Text(finding.severity, style=style), *map(Text, cells), end_section=last)
+    beside = "" if done.n_new is None else f", {done.n_new:,} new rows beside them"
+    typer.echo(f"{done.n_rows:,} calibration rows of {', '.join(done.columns)}{beside}")
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    if done.n_sampled:
+        typer.echo(f"Size, scale and foreign rows: all rows. Everything else: a seeded draw of {done.n_sampled:,}.")
+    typer.echo(", ".join(f"{counts[severity]} {severity}" for severity in reversed(SEVERITIES)))

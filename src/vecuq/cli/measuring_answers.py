@@ -1,0 +1,95 @@
+"""What `vecuq measure` does with answers of a language model, and says of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from vecuq import workflows
+from vecuq._check import one_line, one_of, whole_number
+from vecuq.cli.talk import friendly_errors, note, print_json, print_lines, usage_errors, watching
+from vecuq.workflows import MeasuredAnswers, WantedOfAnswers
+
+__all__ = ["Reading", "measure_texts", "n_cores"]
+
+_JOINS_SAMPLES = (
+    "degree_matrix",
+    "eigenvalue_laplacian",
+    "eccentricity",
+    "semantic_entropy",
+    "semantic_entropy_empirical",
+)
+_PROBLEMS_TOLD = 3
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files of answers are read and worked on."""
+
+    samples: Sequence[Path]
+    strict: bool
+    renormalise: bool
+    complete: bool
+    jobs: int
+
+
+def n_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def measure_texts(
+    answers: Sequence[Path],
+    scores: Path,
+    measures: Sequence[str] | None,
+    similarity: str,
+    quality: str | None,
+    reading: Reading,
+    *,
+    as_json: bool,
+) -> None:
+    """Measure files of answers and say what came of it."""
+    from vecuq.measures.text import COMPARISONS, TextSettings
+
+    with usage_errors():
+        one_of("similarity", similarity, tuple(COMPARISONS))
+        whole_number("jobs", reading.jobs, 1)
+        wanted = WantedOfAnswers(measures, TextSettings(similarity=similarity), quality)
+        wanted.check()
+    with friendly_errors():
+        with watching(rows="measuring") as watch:
+            done = workflows.measure_answers(answers, scores, wanted, **vars(reading), watch=watch)
+        _tell_notes(done, similarity)
+        if as_json:
+            partly = {name: gap._asdict() for name, gap in done.partly.items()}
+            print_json({"out": str(scores), **vars(done), "partly": partly})
+            return
+        left = f", {done.n_left_out:,} left out for missing measures" if done.n_left_out else ""
+        typer.echo(f"{done.n_rows:,} answers measured{left} -> {scores}")
+        typer.echo(f"columns: {', '.join(done.columns)}")
+        _tell_gaps(done)
+
+
+def _tell_gaps(done: MeasuredAnswers) -> None:
+    lines: dict[str, str | None] = {f"absent: {name}": why for name, why in done.absent.items()}
+    for name, gap in done.partly.items():
+        lines[f"partly: {name}"] = f"missing in {gap.n_missing:,}, most often: {gap.reason}"
+    if lines:
+        print_lines(lines)
+
+
+def _tell_notes(done: MeasuredAnswers, similarity: str) -> None:
+    if done.n_skipped:
+        lines = "line was" if done.n_skipped == 1 else "lines were"
+        note(f"{done.n_skipped:,} {lines} left out, since they could not be read:")
+        for problem in done.problems[:_PROBLEMS_TOLD]:
+            note(one_line(problem))
+    if done.entropy_top_k:
+        note(f"Entropies run over the likeliest {', '.join(map(str, done.entropy_top_k))} tokens, a part of all.")
+    joined = [name for name in _JOINS_SAMPLES if name in done.columns]
+    if joined:
+        note(f"Without an NLI model, {', '.join(joined)} take samples for alike by {similarity}.")

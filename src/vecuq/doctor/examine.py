@@ -1,0 +1,75 @@
+"""All checks, in the order in which they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from vecuq.doctor.case import Case
+from vecuq.doctor.columns import check_constant, check_direction, check_overlap
+from vecuq.doctor.drift import check_drift, check_flagged, check_new_missing
+from vecuq.doctor.finding import SEVERITIES, Finding
+from vecuq.doctor.fitted import (
+    check_anchors,
+    check_epsilon,
+    check_fit,
+    check_grid,
+    check_monotone,
+    check_resemblance,
+)
+from vecuq.doctor.size import check_missing, check_size
+from vecuq.doctor.spread import check_contamination, check_scale
+from vecuq.ranker import Settings
+
+__all__ = ["CHECKS", "examine", "examine_case"]
+
+Check = Callable[[Case], list[Finding]]
+
+CHECKS: tuple[Check, ...] = (
+    check_size,
+    check_missing,
+    check_constant,
+    check_overlap,
+    check_direction,
+    check_scale,
+    check_contamination,
+    check_fit,
+    check_anchors,
+    check_resemblance,
+    check_epsilon,
+    check_grid,
+    check_monotone,
+    check_new_missing,
+    check_drift,
+    check_flagged,
+)
+
+
+def examine(calibration: Any, new: Any = None, *, settings: Settings | None = None) -> tuple[Finding, ...]:
+    """Look over calibration rows before they are trusted, and new rows beside them; the worst findings come first.
+
+    Parameters
+    ----------
+    calibration
+        In-distribution rows: a :class:`~vecuq.ScoreTable`, or anything that it can be made of.
+    new
+        New rows in the same columns, to be compared with calibration.
+    settings
+        The settings that the rows would be fitted with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.random.default_rng(0).gamma(2.0, size=(300, 3))
+    >>> rows[:, 2] = -rows[:, 0]
+    >>> examine(rows)[0].what
+    "'x0' and 'x2' are mirror images (rank correlation -1.000): they cancel each other."
+    """
+    return examine_case(Case.of(calibration, new, settings))
+
+
+def examine_case(case: Case) -> tuple[Finding, ...]:
+    """Make every check on a case."""
+    checks = CHECKS if len(case.values) > 1 else (check_size, check_missing)
+    found = [finding for check in checks for finding in check(case)]
+    return tuple(sorted(found, key=lambda finding: -SEVERITIES.index(finding.severity)))

@@ -1,0 +1,174 @@
+"""Every metric by name: what it needs, which way is better, and what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from vecuq._check import Array, in_range, one_of
+from vecuq.errors import SettingError
+from vecuq.evaluation import detection, generation, selective
+from vecuq.evaluation.inputs import Kernel, defect, labels_of, qualities_of
+
+__all__ = ["METRICS", "TASKS", "Metric", "find_metrics", "rejection_ratio"]
+
+# What each task needs beside the uncertainty, higher where a row should be the more uncertain or the better one.
+TASKS = {
+    "ood": "which rows are out of distribution",
+    "error": "which predictions are wrong, among in-distribution rows",
+    "selective": "which predictions are correct, among in-distribution rows",
+    "generation": "the quality of each answer",
+}
+# What it means for a task that all its targets are 0, or that all are 1.
+ONE_KIND = {
+    "ood": ("no row is out of distribution", "every row is out of distribution"),
+    "error": ("no prediction is wrong", "every prediction is wrong"),
+    "selective": ("every prediction is wrong", "no prediction is wrong"),
+}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number that says what an uncertainty is worth on a task.
+
+    Parameters
+    ----------
+    name
+        The metric; ``task`` and ``name`` together are unique.
+    task
+        ``"ood"``, ``"error"``, ``"selective"`` or ``"generation"``: see ``TASKS`` for what each needs.
+    function
+        ``function(uncertainty, target)`` gives the number, NaN where there is none.
+    higher_is_better
+        Which way is better.
+    meaning
+        One line.
+    """
+
+    name: str
+    task: str
+    function: Callable[[Any, Any], float]
+    higher_is_better: bool
+    meaning: str
+    kernel: Kernel = field(repr=False)
+    max_rejection: float = 1.0  # of the generation task only
+
+    @property
+    def key(self) -> str:
+        """Task and name, such as ``"ood roc_auc"``."""
+        return f"{self.task} {self.name}"
+
+    def target_of(self, values: Any, n_rows: int) -> Array:
+        """Return label or quality as the kernel needs it: 0 and 1, or a quality moved to [0, 1]."""
+        if self.task == "generation":
+            return generation.unit_scaled(qualities_of(values, n_rows))
+        return labels_of(values, n_rows, "correct" if self.task == "selective" else "positive")
+
+    def defect(self, uncertainty: Array, target: Array) -> str | None:
+        """Return why the metric does not exist on these rows, in one line; None if it does."""
+        if self.task == "generation":
+            return generation.prr_defect(uncertainty, target, self.max_rejection)
+        return defect(uncertainty, target, ONE_KIND[self.task])
+
+
+def _detection(task: str, what: str) -> list[Metric]:
+    return [
+        Metric(
+            "roc_auc",
+            task,
+            detection.roc_auc,
+            True,
+            f"chance that {what} is more uncertain than another row",
+            detection.roc_auc_of,
+        ),
+        Metric(
+            "average_precision",
+            task,
+            detection.average_precision,
+            True,
+            f"share of such rows among those at least as uncertain, averaged over each row that is {what}",
+            detection.average_precision_of,
+        ),
+        Metric(
+            "fpr_at_95_tpr",
+            task,
+            partial(detection.fpr_at_tpr, tpr=0.95),
+            False,
+            f"share of other rows flagged when 95 % of the rows that are {what} are",
+            detection.fpr_at(0.95),
+        ),
+    ]
+
+
+def _selective() -> list[Metric]:
+    coverages = [
+        Metric(
+            f"coverage_at_{percent}_percent_error",
+            "selective",
+            partial(selective.coverage_at_error, error=percent / 100),
+            True,
+            f"largest share of rows kept, least uncertain first, with at most {percent} % errors",
+            selective.coverage_at(percent / 100),
+        )
+        for percent in (1, 2, 5)
+    ]
+    area, aurc, excess = selective.accuracy_coverage_area, selective.aurc, selective.excess_aurc
+    told = "mean error rate of the rows kept, over all shares kept"
+    return [
+        Metric(
+            "accuracy_coverage_area",
+            "selective",
+            area,
+            True,
+            "accuracy of the rows kept, averaged over all shares kept",
+            selective.accuracy_coverage_area_of,
+        ),
+        Metric("aurc", "selective", aurc, False, told, selective.aurc_of),
+        Metric("excess_aurc", "selective", excess, False, f"{told}, beyond the best order", selective.excess_aurc_of),
+        *coverages,
+    ]
+
+
+def rejection_ratio(max_rejection: float) -> Metric:
+    """Return PRR at another share of answers rejected than the registry's one half, as a metric."""
+    share = in_range("max_rejection", max_rejection, 0.0, 1.0, ends="(]")
+    name = "prediction_rejection_ratio" + ("" if share == 0.5 else f"_at_{100 * share:g}_percent")
+    told = f"quality gained by rejecting up to {100 * share:g} % of the answers: 0 for chance, 1 for the best order"
+    ratio = partial(generation.prediction_rejection_ratio, max_rejection=share)
+    return Metric(name, "generation", ratio, True, told, generation.prr_at(share), share)
+
+
+METRICS: tuple[Metric, ...] = (
+    *_detection("ood", "an out-of-distribution row"),
+    *_detection("error", "a wrong prediction"),
+    *_selective(),
+    rejection_ratio(0.5),
+)
+
+
+def find_metrics(names: Iterable[str | Metric] | None = None) -> tuple[Metric, ...]:
+    """Return metrics by name or key, in the given order, all of them by default.
+
+    A bare name such as ``"roc_auc"`` stands for that metric in every task that has it; ``"ood roc_auc"`` for one. A
+    :class:`Metric` stands for itself.
+
+    Examples
+    --------
+    >>> [metric.key for metric in find_metrics(["roc_auc"])]
+    ['ood roc_auc', 'error roc_auc']
+    """
+    if names is None:
+        return METRICS
+    if isinstance(names, str):
+        raise SettingError(f"metrics must be a list of names; got {names!r}. Write [{names!r}].")
+    return tuple(dict.fromkeys(one for name in names for one in _named(name)))
+
+
+def _named(name: str | Metric) -> list[Metric]:
+    if isinstance(name, Metric):
+        return [name]
+    choices = list(dict.fromkeys([*(one.name for one in METRICS), *(one.key for one in METRICS)]))
+    one_of("metrics", name, choices)
+    return [one for one in METRICS if name in (one.name, one.key)]

@@ -1,0 +1,183 @@
+"""Evaluation: every metric of every method on rows with labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecuq._check import Array, one_of
+from vecuq.errors import SettingError, TableError
+from vecuq.evaluation.bootstrap import Bootstrap, Estimate
+from vecuq.evaluation.comparison import Comparison, compare_all
+from vecuq.evaluation.inputs import labels_of, methods_of, numbers_of, of_length
+from vecuq.evaluation.registry import TASKS, Metric, find_metrics
+
+__all__ = ["Evaluation", "evaluate"]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Every metric of every method, on the same rows; made by :func:`evaluate`.
+
+    Parameters
+    ----------
+    comparisons
+        One per metric, in the order of the registry or as asked for.
+    methods
+        Names of the methods.
+    n_rows
+        Rows that came.
+    n_left_out
+        Rows left out for all methods, because at least one gave no uncertainty (NaN).
+    without_score
+        How many rows each method gave no uncertainty; methods that gave all are not named.
+    """
+
+    comparisons: tuple[Comparison, ...]
+    methods: tuple[str, ...]
+    n_rows: int
+    n_left_out: int
+    without_score: dict[str, int]
+
+    def comparison(self, key: str) -> Comparison:
+        """Return the comparison of one metric by its key, such as ``"ood roc_auc"``."""
+        keys = [one.metric.key for one in self.comparisons]
+        return self.comparisons[keys.index(one_of("key", key, keys))]
+
+    def estimate(self, method: str, key: str) -> Estimate:
+        """Return one metric of one method."""
+        return self.comparison(key).estimate(method)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one plain row per method and metric: method, task, metric, value, low, high, n, reason."""
+        return [
+            {"method": method, "task": one.metric.task, "metric": one.metric.name, **vars(found)}
+            for method in self.methods
+            for one in self.comparisons
+            for found in [one.estimate(method)]
+        ]
+
+    def wide_rows(self, task: str | None = None) -> list[dict[str, Any]]:
+        """Return one plain row per method with its values by metric, of one task or (keys as headings) of all."""
+        chosen = [one for one in self.comparisons if task in (None, one.metric.task)]
+        heading = {one: one.metric.key if task is None else one.metric.name for one in chosen}
+        return [
+            {"method": method, **{heading[one]: float(one.values[k]) for one in chosen}}
+            for k, method in enumerate(self.methods)
+        ]
+
+    def table(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, float]]:
+        """Return the values by method and key, each turned so that higher is better: what ``pareto_share`` takes.
+
+        By default one metric per task: the first that was computed.
+        """
+        first = {one.metric.task: one for one in reversed(self.comparisons)}
+        chosen = (
+            [one for one in self.comparisons if one in first.values()] if keys is None else map(self.comparison, keys)
+        )
+        columns = {one.metric.key: one.values * (1.0 if one.metric.higher_is_better else -1.0) for one in chosen}
+        return {
+            method: {key: float(values[k]) for key, values in columns.items()} for k, method in enumerate(self.methods)
+        }
+
+
+def evaluate(
+    uncertainties: Mapping[str, Any],
+    *,
+    error: Any = None,
+    ood: Any = None,
+    quality: Any = None,
+    metrics: Iterable[str | Metric] | None = None,
+    bootstrap: Bootstrap | None = None,
+) -> Evaluation:
+    """Compute every metric that the labels allow, for every method, on the same rows and resamples.
+
+    Errors, and with them selective prediction, are looked at among in-distribution rows only: on foreign rows every
+    prediction is wrong. Rows without a label are left out of the tasks that need it; rows to which any method gives no
+    uncertainty are left out for all, so that methods are compared on equal rows.
+
+    Parameters
+    ----------
+    uncertainties
+        For each method one number per row, higher = more uncertain; NaN for none.
+    error
+        Which predictions are wrong, 0 / 1, NaN where unknown; None for no such tasks.
+    ood
+        Which rows are out of distribution, 0 / 1, NaN where unknown; None if all are in-distribution.
+    quality
+        The quality of each answer, higher = better, NaN where unknown.
+    metrics
+        Names or keys of metrics, such as ``"roc_auc"`` or ``"ood roc_auc"``, or :class:`Metric` objects; by default
+        all of the registry. Those that the labels do not allow are left out.
+    bootstrap
+        Resamples, level and seed; 500 resamples and 95 % by default.
+
+    Examples
+    --------
+    >>> scores = {"entropy": [0.1, 0.4, 0.3, 0.9], "knn": [0.2, 0.1, 0.8, 0.9]}
+    >>> done = evaluate(scores, ood=[0, 0, 1, 1], metrics=["roc_auc"])
+    >>> done.wide_rows()
+    [{'method': 'entropy', 'ood roc_auc': 0.75}, {'method': 'knn', 'ood roc_auc': 1.0}]
+    """
+    scores = methods_of(uncertainties)
+    n_rows = len(next(iter(scores.values())))
+    without = {name: int(np.isnan(one).sum()) for name, one in scores.items()}
+    scored = ~np.any([np.isnan(one) for one in scores.values()], axis=0)
+    targets = _targets(n_rows, error=error, ood=ood, quality=quality)
+    chosen = _possible(metrics, list(targets))
+    compared: dict[str, Comparison] = {}
+    for task, (target, known) in targets.items():
+        rows = scored & known
+        of_task = [metric for metric in chosen if metric.task == task]
+        part = {name: one[rows] for name, one in scores.items()}
+        done = compare_all(part, target[rows], of_task, bootstrap=bootstrap) if of_task else ()
+        compared |= {one.metric.key: one for one in done}
+    return Evaluation(
+        comparisons=tuple(compared[metric.key] for metric in chosen),
+        methods=tuple(scores),
+        n_rows=n_rows,
+        n_left_out=int((~scored).sum()),
+        without_score={name: count for name, count in without.items() if count},
+    )
+
+
+def _possible(metrics: Iterable[str | Metric] | None, tasks: list[str]) -> list[Metric]:
+    """Return the chosen metrics that the labels allow; that none is left is an error."""
+    chosen = find_metrics(metrics)
+    possible = [metric for metric in chosen if metric.task in tasks]
+    if not chosen:
+        raise SettingError("No metric was chosen. Name at least one, or leave metrics=None for all.")
+    if not possible:
+        needs = {metric.key: TASKS[metric.task] for metric in chosen}
+        raise SettingError(f"The metrics that were chosen need labels that are not there: {needs}. Give them.")
+    return possible
+
+
+def _targets(n_rows: int, *, error: Any, ood: Any, quality: Any) -> dict[str, tuple[Array, NDArray[np.bool_]]]:
+    """Return for each task that has labels what it aims at, and on which rows that is known."""
+    targets: dict[str, tuple[Array, NDArray[np.bool_]]] = {}
+    own = np.ones(n_rows, dtype=bool)
+    if ood is not None:
+        foreign, known = _known(ood, n_rows, "ood")
+        targets["ood"], own = (foreign, known), known & (foreign == 0)
+    if error is not None:
+        wrong, known = _known(error, n_rows, "error")
+        targets |= {"error": (wrong, known & own), "selective": (1.0 - wrong, known & own)}
+    if quality is not None:
+        gained = of_length(numbers_of(quality, "quality"), n_rows, "quality")
+        targets["generation"] = gained, ~np.isnan(gained)
+    if not targets:
+        needs = "; ".join(f"{task}: {need}" for task, need in TASKS.items())
+        raise TableError(f"There are no labels to evaluate with. Give error, ood or quality ({needs}).")
+    return targets
+
+
+def _known(values: Any, n_rows: int, name: str) -> tuple[Array, NDArray[np.bool_]]:
+    labels = of_length(numbers_of(values, name), n_rows, name)
+    known = ~np.isnan(labels)
+    labels_of(labels[known], int(known.sum()), name)
+    return labels, known

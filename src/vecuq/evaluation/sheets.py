@@ -1,0 +1,67 @@
+"""Evaluations as tables to be looked at: one per task, or one line per method with what decides between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from vecuq.evaluation.pareto import average_rank, pareto_share
+from vecuq.evaluation.results import Evaluation
+from vecuq.typeset import Ranged, Sheet
+
+__all__ = ["comparison_sheet", "task_sheets"]
+
+_TITLES = {
+    "ood": "Finding out-of-distribution rows",
+    "error": "Finding wrong predictions",
+    "selective": "Selective prediction",
+    "generation": "Selective generation",
+}
+
+
+def task_sheets(evaluation: Evaluation) -> tuple[Sheet, ...]:
+    """Return one table per task: a line per method, a column per metric, with intervals."""
+    tasks = dict.fromkeys(one.metric.task for one in evaluation.comparisons)
+    return tuple(_task_sheet(evaluation, task) for task in tasks)
+
+
+def _task_sheet(evaluation: Evaluation, task: str) -> Sheet:
+    chosen = [one for one in evaluation.comparisons if one.metric.task == task]
+    rows = tuple(
+        {"score": method} | {one.metric.name: _cell(evaluation, method, one.metric.key) for one in chosen}
+        for method in evaluation.methods
+    )
+    down = {one.metric.name: one.metric.higher_is_better for one in chosen}
+    return Sheet(task, f"{_TITLES[task]} ({chosen[0].n:,} rows)", rows, down=down)
+
+
+def _cell(evaluation: Evaluation, method: str, key: str) -> Ranged | None:
+    found = evaluation.estimate(method, key)
+    return None if math.isnan(found.value) else Ranged(found.value, found.low, found.high)
+
+
+def comparison_sheet(evaluation: Evaluation, keys: Sequence[str]) -> Sheet:
+    """Return one line per method: the named metrics with intervals, wins and losses, average rank, Pareto share.
+
+    A win or a loss is a paired difference to another method, on one of the metrics, whose interval excludes 0.
+    """
+    chosen = [evaluation.comparison(key) for key in keys]
+    table = evaluation.table(keys)
+    ranks, shares = average_rank(table), pareto_share(table)
+    rows: list[dict[str, Any]] = []
+    for method in evaluation.methods:
+        records = [one.record(method) for one in chosen]
+        rows.append(
+            {"method": method}
+            | {key: _cell(evaluation, method, key) for key in keys}
+            | {
+                "wins": sum(record.wins for record in records),
+                "losses": sum(record.losses for record in records),
+                "average rank": ranks[method],
+                "Pareto share": shares[method],
+            }
+        )
+    down = {one.metric.key: one.metric.higher_is_better for one in chosen}
+    down |= {"wins": True, "losses": False, "average rank": False, "Pareto share": True}
+    return Sheet("comparison", "Every way to combine the scores, and each score alone", tuple(rows), down=down)

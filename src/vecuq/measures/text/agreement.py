@@ -1,0 +1,86 @@
+"""How far sampled answers agree: with each other, with the answer given, and times its own uncertainty (CoCoA)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vecuq.measures.text.checked import MISSING, square
+from vecuq.measures.text.checked import similarities as checked
+from vecuq.measures.text.comparison import PairCache, comparison_of
+from vecuq.measures.text.tokens import mean_token_entropy, msp, perplexity
+
+__all__ = ["cocoa_mean_token_entropy", "cocoa_msp", "cocoa_perplexity", "consistency", "lexical_similarity"]
+
+
+def consistency(similarities: Any) -> float:
+    """Mean dissimilarity of the answer and its samples, ``mean_j (1 - s_j)``, in [0, 1]; NaN without samples.
+
+    ``similarities`` holds one number in [0, 1] per sample, the mean of both directions where the two differ.
+
+    Examples
+    --------
+    >>> consistency([1.0, 0.5])
+    0.25
+    """
+    found = checked(similarities).ravel()
+    return float((1.0 - found).mean()) if found.size else MISSING
+
+
+def cocoa_msp(token_logprobs: Any, similarities: Any) -> float:
+    """CoCoA with MSP: minus the log-probability of the answer times :func:`consistency`, in [0, inf).
+
+    Vashurin et al., Uncertainty Quantification for LLMs through Minimum Bayes Risk (2025).
+
+    Examples
+    --------
+    >>> cocoa_msp([-1.0, -3.0], [1.0, 0.5])
+    1.0
+    """
+    return msp(token_logprobs) * consistency(similarities)
+
+
+def cocoa_perplexity(token_logprobs: Any, similarities: Any) -> float:
+    """CoCoA with perplexity: the log-perplexity of the answer times :func:`consistency`, in [0, inf).
+
+    Examples
+    --------
+    >>> cocoa_perplexity([-1.0, -3.0], [1.0, 0.5])
+    0.5
+    """
+    return perplexity(token_logprobs) * consistency(similarities)
+
+
+def cocoa_mean_token_entropy(token_entropies: Any, similarities: Any) -> float:
+    """CoCoA with mean token entropy: that entropy times :func:`consistency`, in [0, log V].
+
+    Examples
+    --------
+    >>> cocoa_mean_token_entropy([0.5, 1.5], [1.0, 0.5])
+    0.25
+    """
+    return mean_token_entropy(token_entropies) * consistency(similarities)
+
+
+def lexical_similarity(samples: Any, *, by: Any = "rouge_l") -> float:
+    """Minus the mean similarity of two samples, ``-mean_{i<j} S_ij``, in [-1, 0]; NaN for fewer than two samples.
+
+    Parameters
+    ----------
+    samples
+        The texts of the samples, or a matrix (samples, samples) of similarities.
+    by
+        How texts are compared: ``"rouge_l"``, ``"rouge_1"``, ``"rouge_2"``, ``"bleu"``, ``"jaccard"`` or a function.
+
+    Examples
+    --------
+    >>> lexical_similarity(["Paris", "in Paris", "Paris"])
+    -0.7777777777777777
+    """
+    texts = list(samples)
+    if len(texts) < 2:
+        return MISSING
+    given = PairCache(comparison_of(by)).table(texts, texts) if isinstance(texts[0], str) else samples
+    matrix = square(given, len(texts))
+    return float(0.0 - matrix[np.triu_indices(len(matrix), 1)].mean())

@@ -1,0 +1,63 @@
+"""What comes into a text measure, as arrays that the formulas can trust."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from vecuq._check import Array
+from vecuq.errors import TableError
+
+__all__ = ["MISSING", "floats", "logprobs", "same_length", "similarities", "square"]
+
+MISSING = math.nan
+# Softmaxes and cosines in single precision overshoot by about this much, log-probabilities in half precision by this;
+# more is a mistake.
+_SLACK, _LOG_SLACK = 1e-5, 1e-2
+
+
+def floats(values: Any) -> Array:
+    """Return a list of numbers as an array; None counts as NaN."""
+    return np.asarray(values, dtype=float)
+
+
+def logprobs(values: Any) -> Array:
+    """Return log-probabilities as an array of one dimension, none above 0."""
+    found = floats(values).ravel()
+    if found.size and found.max() > _LOG_SLACK:
+        raise TableError(
+            f"Log-probabilities must not be above 0; the largest is {found.max():g}. "
+            f"If these are probabilities, take their natural logarithm."
+        )
+    return np.minimum(found, 0.0)
+
+
+def similarities(values: Any) -> Array:
+    """Return similarities as an array within [0, 1]."""
+    found = floats(values)
+    if found.size and (found.min() < -_SLACK or found.max() > 1.0 + _SLACK):
+        raise TableError(
+            f"Similarities and probabilities must lie in [0, 1]; these lie in [{found.min():g}, {found.max():g}]. "
+            f"Cut or rescale them: a cosine, say, as max(0, cosine)."
+        )
+    return np.clip(found, 0.0, 1.0)
+
+
+def square(values: Any, size: int | None = None) -> Array:
+    """Return similarities as a square matrix, of the given size if there is one."""
+    found = similarities(values)
+    if found.size == 0 and size in (None, 0):
+        return np.zeros((0, 0))
+    if found.ndim != 2 or found.shape[0] != found.shape[1] or size not in (None, len(found)):
+        wanted = "square" if size is None else f"({size}, {size}), one row and column per sample"
+        raise TableError(f"The matrix of similarities must be {wanted}; it has shape {found.shape}.")
+    return found
+
+
+def same_length(name: str, one: Sequence[Any] | Array, other_name: str, other: Sequence[Any] | Array) -> None:
+    """Raise unless two lists that belong together are equally long."""
+    if len(one) != len(other):
+        raise TableError(f"There must be as many {name} as {other_name}; there are {len(one)} and {len(other)}.")

@@ -1,0 +1,187 @@
+"""How texts are compared, by name or by a function, and the memory that no pair is compared twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from vecuq._check import Array, one_of
+from vecuq.errors import SettingError, TableError
+from vecuq.measures.text.checked import floats, similarities
+from vecuq.measures.text.lexical import bleu, common_subsequence, jaccard, rouge_n, stemmed_words
+
+__all__ = ["COMPARISONS", "Comparison", "PairCache", "comparison_of", "embeddings", "nli_comparison", "pairwise"]
+
+Pair = tuple[str, str]
+CONTRADICTION, NEUTRAL, ENTAILMENT = range(3)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A way to compare texts.
+
+    Parameters
+    ----------
+    name
+        What to call it.
+    compare
+        From a list of pairs of texts to one number in [0, 1] for each, or to one row of numbers. It is given all pairs
+        of one answer at once, so that a model can work on them as a batch.
+    symmetric
+        Whether the order within a pair makes no difference; each pair is then compared once.
+    identical
+        What a text and itself get without being compared; None where they are compared too.
+    blank
+        What a pair with a blank text gets: an empty answer resembles nothing, another empty answer included.
+    """
+
+    name: str
+    compare: Callable[[Sequence[Pair]], Any]
+    symmetric: bool = False
+    identical: float | tuple[float, ...] | None = 1.0
+    blank: float | tuple[float, ...] = 0.0
+
+
+def pairwise(function: Callable[[str, str], float], *, symmetric: bool = False, name: str = "") -> Comparison:
+    """Make a comparison of a function of two texts, which is called for one pair at a time.
+
+    Examples
+    --------
+    >>> same_start = pairwise(lambda one, other: float(one[0] == other[0]), symmetric=True)
+    >>> same_start.compare([("Paris", "Prague"), ("Paris", "Lyon")])
+    [1.0, 0.0]
+    """
+    return Comparison(
+        name or getattr(function, "__name__", "function"),
+        lambda pairs: [function(one, other) for one, other in pairs],
+        symmetric=symmetric,
+    )
+
+
+def embeddings(embed: Callable[[list[str]], Any], *, name: str = "embeddings") -> Comparison:
+    """Make a comparison by sentence embeddings: ``max(0, cosine)``.
+
+    ``embed`` maps a list of texts to an array (texts, d), say ``SentenceTransformer(...).encode``; it is given each
+    text of an answer once.
+
+    Examples
+    --------
+    >>> by_length = embeddings(lambda texts: [[len(text), 1.0] for text in texts])
+    >>> by_length.compare([("one", "two")]).round(6)
+    array([1.])
+    """
+
+    def compare(pairs: Sequence[Pair]) -> Array:
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        points = floats(embed(texts))
+        if points.ndim != 2 or len(points) != len(texts):
+            raise TableError(
+                f"The embedding must give one row per text: ({len(texts)}, d) was needed, it gave {points.shape}."
+            )
+        lengths = np.linalg.norm(points, axis=1, keepdims=True)
+        points = points / np.where(lengths == 0, 1.0, lengths)
+        place = {text: k for k, text in enumerate(texts)}
+        left, right = ([place[pair[side]] for pair in pairs] for side in (0, 1))
+        return np.asarray(np.clip((points[left] * points[right]).sum(axis=1), 0.0, 1.0))
+
+    return Comparison(name, compare, symmetric=True)
+
+
+def nli_comparison(judge: Callable[[Sequence[Pair]], Any]) -> Comparison:
+    """Make a comparison of a model of natural-language inference.
+
+    ``judge`` maps pairs (premise, hypothesis) to an array (pairs, 3) of the probabilities of contradiction, neutral and
+    entailment, in this order. A text entails itself; a blank one contradicts all others.
+    """
+
+    def compare(pairs: Sequence[Pair]) -> Array:
+        found = floats(judge(pairs))
+        if found.shape != (len(pairs), 3) or not np.allclose(found.sum(axis=1), 1.0, atol=1e-3):
+            raise TableError(
+                f"The NLI model must give the probabilities of contradiction, neutral and entailment for each of "
+                f"{len(pairs)} pairs, adding up to 1; it gave shape {found.shape}. Apply a softmax to logits first."
+            )
+        return found
+
+    return Comparison("nli", compare, identical=(0.0, 0.0, 1.0), blank=(1.0, 0.0, 0.0))
+
+
+def _compare_rouge_l(pairs: Sequence[Pair]) -> list[float]:
+    """Compare by ROUGE-L, finding the words of each text once."""
+    listed = {text: stemmed_words(text) for text in {text for pair in pairs for text in pair}}
+    split = [(listed[one], listed[other]) for one, other in pairs]
+    return [2.0 * common_subsequence(a, b) / (len(a) + len(b)) if a and b else 0.0 for a, b in split]
+
+
+COMPARISONS: dict[str, Comparison] = {
+    "rouge_l": Comparison("rouge_l", _compare_rouge_l, symmetric=True),
+    "rouge_1": pairwise(partial(rouge_n, n=1), symmetric=True, name="rouge_1"),
+    # One word has no run of two, so even itself gives 0: identical texts are compared as all others are.
+    "rouge_2": replace(pairwise(partial(rouge_n, n=2), symmetric=True, name="rouge_2"), identical=None),
+    "jaccard": pairwise(jaccard, symmetric=True, name="jaccard"),
+    "bleu": pairwise(bleu, name="bleu"),
+}
+
+
+def comparison_of(given: Any) -> Comparison:
+    """Return a comparison by its name, as it is, or of a function of two texts."""
+    if isinstance(given, Comparison):
+        return given
+    if callable(given):
+        return pairwise(given)
+    if not isinstance(given, str):
+        raise SettingError(f"similarity must be a name, a function of two texts or a Comparison; got {given!r}.")
+    return COMPARISONS[one_of("similarity", given, tuple(COMPARISONS))]
+
+
+class PairCache:
+    """Compares texts, each pair once."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+        self._known: dict[Pair, Any] = {}
+
+    def table(self, rows: Sequence[str], columns: Sequence[str]) -> Array:
+        """Return the comparison of every row text with every column text, (rows, columns) or (rows, columns, k)."""
+        keys = [[self._key(one, other) for other in columns] for one in rows]
+        self._learn(key for line in keys for key in line)
+        return np.array([[self._known[key] for key in line] for line in keys], dtype=float)
+
+    def of_pairs(self, pairs: Iterable[Pair]) -> Array:
+        """Return the comparison of each pair."""
+        keys = [self._key(*pair) for pair in pairs]
+        self._learn(keys)
+        return np.array([self._known[key] for key in keys], dtype=float)
+
+    def _key(self, one: str, other: str) -> Pair:
+        return (other, one) if self.comparison.symmetric and other < one else (one, other)
+
+    def _learn(self, keys: Iterable[Pair]) -> None:
+        """Compare the pairs that are new and not known beforehand."""
+        asked: list[Pair] = []
+        for key in dict.fromkeys(keys):
+            if key not in self._known and not self._known_beforehand(key):
+                asked.append(key)
+        if asked:
+            self._known.update(zip(asked, self._ask(asked), strict=True))
+
+    def _known_beforehand(self, key: Pair) -> bool:
+        one, other = key
+        if not one.strip() or not other.strip():
+            self._known[key] = self.comparison.blank
+        elif one == other and self.comparison.identical is not None:
+            self._known[key] = self.comparison.identical
+        return key in self._known
+
+    def _ask(self, asked: list[Pair]) -> Any:
+        found = similarities(self.comparison.compare(asked))
+        if len(found) != len(asked):
+            raise TableError(
+                f"The comparison {self.comparison.name!r} must give one result per pair: {len(asked)} were needed, "
+                f"{len(found)} came."
+            )
+        return found.tolist()

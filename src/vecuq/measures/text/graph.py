@@ -1,0 +1,103 @@
+"""Measures of the graph whose nodes are samples and whose edges say how far two agree.
+
+Lin et al., Generating with Confidence (TMLR 2024). All take an affinity (samples, samples) within [0, 1]: the
+probability that sample i entails sample j, one minus the probability that it contradicts it, their Jaccard or any other
+similarity. It is symmetrised, ``W = (A + A') / 2``.
+``unit_diagonal`` sets ``W_ii = 1``, as the original authors' code does. All are NaN for fewer than two samples: one
+sample agrees with itself, whatever the model knows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vecuq._check import Array, in_range
+from vecuq.measures.text.checked import MISSING, square
+
+__all__ = ["Spectrum", "degree_matrix", "eccentricity", "eigenvalue_laplacian"]
+
+# Eigenvalues carry rounding errors of about 1e-15; equal graphs should tie, so no measure shows digits below this.
+_DIGITS = 12
+
+
+class Spectrum(NamedTuple):
+    """Eigenvalues (ascending) and eigenvectors (columns) of the normalised Laplacian ``I - D^-1/2 W D^-1/2``."""
+
+    values: Array
+    vectors: Array
+
+    @staticmethod
+    def of(affinity: Any, *, unit_diagonal: bool = False) -> Spectrum:
+        """Decompose; a sample with no edge at all, not even to itself, is given the edge to itself."""
+        weights = _weights(affinity, unit_diagonal)
+        lonely = weights.sum(axis=1) == 0
+        weights[lonely, lonely] = 1.0
+        scale = 1.0 / np.sqrt(weights.sum(axis=1))
+        laplacian = np.eye(len(weights)) - scale[:, None] * weights * scale
+        if not np.isfinite(laplacian).all():
+            return Spectrum(np.full(len(weights), np.nan), np.full(weights.shape, np.nan))
+        return Spectrum(*np.linalg.eigh(laplacian))
+
+    def eigenvalue_sum(self) -> float:
+        """Return ``sum_k max(0, 1 - lambda_k)``, in [1, samples]."""
+        if len(self.values) < 2:
+            return MISSING
+        total = np.maximum(0.0, 1.0 - self.values).sum()
+        return round(float(np.clip(total, 1.0, len(self.values))), _DIGITS)
+
+    def eccentricity(self, threshold: float = 0.9) -> float:
+        """Return how far samples lie from their centre in the eigenvectors with ``lambda < threshold``."""
+        if len(self.values) < 2 or np.isnan(self.values).any():
+            return MISSING
+        kept = self.vectors[:, self.values < threshold]
+        return round(float(np.linalg.norm(kept - kept.mean(axis=0))), _DIGITS)
+
+
+def degree_matrix(affinity: Any, *, unit_diagonal: bool = False) -> float:
+    """Mean disagreement of the samples, ``mean(1 - W)``, in [0, 1].
+
+    Times the number of samples and with ``unit_diagonal`` it is the figure of the original code.
+
+    Examples
+    --------
+    >>> degree_matrix([[1.0, 0.5], [0.0, 1.0]])
+    0.375
+    """
+    weights = _weights(affinity, unit_diagonal)
+    return float((1.0 - weights).mean()) if len(weights) > 1 else MISSING
+
+
+def eigenvalue_laplacian(affinity: Any, *, unit_diagonal: bool = False) -> float:
+    """Soft count of meanings, ``sum_k max(0, 1 - lambda_k)`` of the graph's Laplacian, in [1, samples].
+
+    Examples
+    --------
+    >>> eigenvalue_laplacian([[1.0, 0.0], [0.0, 1.0]]), eigenvalue_laplacian([[1.0, 1.0], [1.0, 1.0]])
+    (2.0, 1.0)
+    """
+    return Spectrum.of(affinity, unit_diagonal=unit_diagonal).eigenvalue_sum()
+
+
+def eccentricity(affinity: Any, *, threshold: float = 0.9, unit_diagonal: bool = False) -> float:
+    """Spread of the samples in the graph's leading eigenvectors, in [0, sqrt(samples - 1)].
+
+    The Frobenius norm of the column-centred eigenvectors of the Laplacian with eigenvalues below ``threshold``.
+
+    Examples
+    --------
+    >>> eccentricity([[1.0, 0.0], [0.0, 1.0]]), eccentricity([[1.0, 1.0], [1.0, 1.0]])
+    (1.0, 0.0)
+    """
+    in_range("threshold", threshold, 0.0, 2.0, ends="(]")
+    return Spectrum.of(affinity, unit_diagonal=unit_diagonal).eccentricity(threshold)
+
+
+def _weights(affinity: Any, unit_diagonal: bool) -> Array:
+    """Return the symmetric weights of the edges."""
+    given = square(affinity)
+    weights = (given + given.T) / 2
+    if unit_diagonal:
+        np.fill_diagonal(weights, 1.0)
+    return weights

@@ -1,0 +1,91 @@
+"""Semantic entropy: samples that mean the same are one outcome. Kuhn et al., Semantic Uncertainty (ICLR 2023)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecuq._check import number, one_of
+from vecuq.errors import TableError
+from vecuq.measures.text.checked import MISSING, logprobs, same_length
+from vecuq.measures.text.sequences import log_sum_exp
+
+__all__ = ["OVER", "semantic_classes", "semantic_entropy", "semantic_entropy_empirical"]
+
+OVER = ("samples", "classes")
+
+
+def semantic_classes(agrees: Any) -> NDArray[np.intp]:
+    """Return the number of the class of meaning of each sample, numbered as they appear.
+
+    In order, each sample joins the first class whose first member it agrees with both ways, or founds its own.
+
+    Parameters
+    ----------
+    agrees
+        (samples, samples) of bool: whether sample i (premise) entails sample j (hypothesis). For the rule of the
+        original code, which merges unless there is a contradiction, whether it does not contradict it.
+
+    Examples
+    --------
+    >>> semantic_classes([[True, False, True], [True, True, False], [True, False, True]])
+    array([0, 1, 0])
+    """
+    matrix = np.asarray(agrees, dtype=bool)
+    if matrix.size and (matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]):
+        raise TableError(f"Who agrees with whom must be (samples, samples); it has shape {matrix.shape}.")
+    founders: list[int] = []
+    classes = np.empty(len(matrix), dtype=np.intp)
+    for sample in range(len(matrix)):
+        joined = (k for k, first in enumerate(founders) if matrix[first, sample] and matrix[sample, first])
+        classes[sample] = next(joined, len(founders))
+        if classes[sample] == len(founders):
+            founders.append(sample)
+    return classes
+
+
+def semantic_entropy(sample_logprobs: Any, classes: Any, *, over: str = "samples", shift: float = 0.0) -> float:
+    """Minus the mean log-probability of the samples' classes; any real number, NaN without samples.
+
+    ``shift - mean_j log sum_{i in class(j)} p_i``. The original code averages over the classes instead of the samples
+    (``over="classes"``) and has ``shift=5``.
+
+    Parameters
+    ----------
+    sample_logprobs
+        Log-probability of each sample; divided by the lengths, for the length-normalised variant.
+    classes
+        A number per sample, see :func:`semantic_classes`.
+
+    Examples
+    --------
+    >>> round(semantic_entropy(np.log([0.25, 0.25, 0.5]), [0, 0, 1]), 6)
+    0.693147
+    """
+    found, labels = logprobs(sample_logprobs), np.asarray(classes).ravel()
+    same_length("sample log-probabilities", found, "classes", labels)
+    one_of("over", over, OVER)
+    number("shift", shift)
+    if not found.size:
+        return MISSING
+    known, of_sample = np.unique(labels, return_inverse=True)
+    members = np.where(of_sample == np.arange(len(known))[:, None], found, -np.inf)
+    mass = log_sum_exp(members)
+    return float(shift - (mass if over == "classes" else mass[of_sample]).mean())
+
+
+def semantic_entropy_empirical(classes: Any) -> float:
+    """Entropy of the shares of the classes among the samples, in [0, log(samples)]; NaN for fewer than two samples.
+
+    Examples
+    --------
+    >>> round(semantic_entropy_empirical([0, 0, 1, 1]), 6)
+    0.693147
+    """
+    labels = np.asarray(classes).ravel()
+    if len(labels) < 2:
+        return MISSING
+    shares = np.unique(labels, return_counts=True)[1] / len(labels)
+    return float(0.0 - (shares * np.log(shares)).sum())

@@ -1,0 +1,127 @@
+"""The pictures of the studies: figures with their deviations as dots and as bars, and maps of the plane."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vecuq._check import Array
+from vecuq.typeset import Spread
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["bars", "dots", "grouped_bars", "lines", "maps"]
+
+_MARKERS = "DosP^vX*"
+
+
+def dots(lines: Mapping[str, Mapping[str, Spread]], what: str) -> Figure:
+    """Draw one line per task and one marker per method, with one deviation to either side."""
+    from vecuq.drawing import INK, PALETTE, blank
+
+    methods = list(dict.fromkeys(name for figures in lines.values() for name in figures))
+    figure, axes = blank(7.2, 1.4 + 0.36 * len(lines))
+    for place, name in enumerate(methods):
+        shift = (place - (len(methods) - 1) / 2) * 0.13
+        at = [height + shift for height, figures in enumerate(lines.values()) if name in figures]
+        found = [figures[name] for figures in lines.values() if name in figures]
+        axes.errorbar(
+            [spread.mean for spread in found],
+            at,
+            xerr=[0.0 if math.isnan(spread.std) else spread.std for spread in found],
+            fmt=_MARKERS[place % len(_MARKERS)],
+            color=PALETTE[place % len(PALETTE)],
+            markersize=7 if place == 0 else 5.5,
+            elinewidth=1.4,
+            label=name,
+            zorder=3 if place == 0 else 2,
+        )
+    axes.set_yticks(range(len(lines)), list(lines), fontsize=11)
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    for edge in range(len(lines) - 1):
+        axes.axhline(edge + 0.5, color="#e5e7eb", linewidth=0.8)
+    figure.supxlabel(what, fontsize=13, color=INK)
+    figure.legend(
+        loc="outside upper center",
+        ncols=min(3, len(methods)),
+        frameon=False,
+        fontsize=11.5,
+        labelcolor=INK,
+        columnspacing=1.2,
+        handletextpad=0.4,
+    )
+    return figure
+
+
+def bars(figures: Mapping[str, Spread], what: str) -> Figure:
+    """Draw one lying bar per method, its value written at the end."""
+    return grouped_bars({"": figures}, what)
+
+
+def grouped_bars(groups: Mapping[str, Mapping[str, Spread]], what: str) -> Figure:
+    """Draw a panel per group, one lying bar per method, its value written at the end."""
+    from matplotlib.figure import Figure as NewFigure
+
+    from vecuq.drawing import GREY, INK, PALETTE, name_axes, tidy
+
+    methods = list(next(iter(groups.values())))
+    most = max(spread.mean for figures in groups.values() for spread in figures.values())
+    size = (6.4 if len(groups) == 1 else 8.6, 1.2 + 0.46 * len(methods))
+    figure = NewFigure(figsize=size, dpi=200, layout="constrained", facecolor="white")
+    panels = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
+    for axes, (title, figures) in zip(panels, groups.items(), strict=True):
+        tidy(axes)
+        values = [figures[name].mean for name in methods]
+        axes.barh(
+            range(len(methods)), values, color=[PALETTE[0] if k == 0 else PALETTE[1] for k in range(len(methods))]
+        )
+        for place, value in enumerate(values):
+            digits = f"{value:.3f}" if most <= 1.0 else f"{value:.1f}"
+            axes.text(value + 0.015 * most, place, digits, va="center", fontsize=12, color=INK)
+        axes.set_yticks(range(len(methods)), methods, fontsize=12)
+        axes.set_xlim(0, 1.18 * most)
+        axes.set_title(title, fontsize=13, color=INK)
+        axes.grid(axis="y", visible=False)
+        axes.spines["left"].set_color(GREY)
+        name_axes(axes, what, "")
+    panels[0].invert_yaxis()
+    return figure
+
+
+def maps(panels: Mapping[str, Array], extent: tuple[float, float], points: Array) -> Figure:
+    """Draw one map of the plane per panel, brighter for more uncertain, with the training points on it."""
+    from matplotlib.figure import Figure as NewFigure
+
+    from vecuq.drawing import INK
+
+    figure = NewFigure(figsize=(4.1 * len(panels), 4.3), dpi=160, layout="constrained", facecolor="white")
+    for axes, (title, values) in zip(figure.subplots(1, len(panels)), panels.items(), strict=True):
+        image = axes.imshow(
+            values, origin="lower", extent=(*extent, *extent), cmap="cividis", vmax=float(np.quantile(values, 0.98))
+        )
+        axes.scatter(points[:, 0], points[:, 1], color="white", edgecolors=INK, s=4, linewidths=0.25)
+        axes.set_title(title, fontsize=19, color=INK)
+        axes.set_xlabel("first feature", fontsize=16, color=INK)
+        axes.tick_params(labelsize=14)
+        figure.colorbar(image, ax=axes, shrink=0.75, extend="max").ax.tick_params(labelsize=13)
+    figure.axes[0].set_ylabel("second feature", fontsize=16, color=INK)
+    return figure
+
+
+def lines(x_values: Array, curves: Mapping[str, Array], *, x: str, y: str) -> Figure:
+    """Draw curves over one axis, told apart by colour and by stroke."""
+    from vecuq.drawing import PALETTE, blank, name_axes
+
+    figure, axes = blank()
+    for place, (name, values) in enumerate(curves.items()):
+        axes.plot(
+            x_values, values, color=PALETTE[place], linestyle=("-", "--", "-.", ":")[place % 4], lw=2.2, label=name
+        )
+    name_axes(axes, x, y)
+    axes.legend(frameon=False, fontsize=12)
+    return figure

@@ -1,0 +1,201 @@
+"""Out-of-distribution detection, misclassification detection, selective prediction and the Pareto front, on images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vecuq.baselines import baselines
+from vecuq.evaluation import average_rank, pareto_share
+from vecuq.paper.drawings import bars, dots
+from vecuq.paper.ensembles import CALIBRATION_ROWS, GroupScores
+from vecuq.paper.printed import printed_table
+from vecuq.paper.study import Picture, Study
+from vecuq.paper.tasks import NAMES, Method, Outcome, Task, component_methods, over_groups
+from vecuq.ranker import Settings, fit_ranker
+from vecuq.typeset import Sheet, Spread
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["DIFFERS", "best_or_second", "reproduce_images", "worse_than_worst"]
+
+OURS, DEFAULTS = "VecUQ-OT", "VecUQ-OT (defaults)"
+COMPONENTS = ("excess_log_1_1", "total_log_1_1", "bayes_log_1", "mahalanobis")
+_COLUMNS = {"ood": ("In-Dist.", "Out-of-Dist."), "miscls": ("In-Dist.",), "selective": ("In-Dist.",)}
+_TITLES = {
+    "ood": "ROC-AUC of out-of-distribution detection",
+    "miscls": "ROC-AUC of misclassification detection",
+    "selective": "Area under the accuracy-coverage curve",
+}
+_PRINTED = {"ood": "ood", "miscls": "misclassification", "selective": "selective"}
+DIFFERS = (
+    "Networks and data: small residual networks trained for minutes (CIFAR-10, Fashion-MNIST; foreign rows from SVHN, "
+    "TinyImageNet, MNIST and the other of the two) instead of ResNet18 on CIFAR-10, CIFAR-100 and TinyImageNet. As in "
+    f"the paper five groups of four members, and a smaller part of the validation rows ({CALIBRATION_ROWS:,} of "
+    "10,000) to fit; the Mahalanobis score looks at the logits."
+)
+
+
+def reproduce_images() -> Study:
+    """Compute the three task tables and the Pareto shares, with every rival combiner beside them."""
+    outcome = over_groups(COMPONENTS, _fit_all)
+    paper_methods = (OURS, *COMPONENTS)
+    means = outcome.means()
+    sheets = (
+        *(task_sheet(outcome, kind, paper_methods) for kind in _TITLES),
+        _pareto_sheet(means, paper_methods),
+        _rivals_sheet(outcome),
+    )
+    return Study(
+        name="images",
+        title="Images: four scores of ensembles, and their Monge-Kantorovich rank, on three tasks",
+        sheets=sheets,
+        figures={f"{NAMES[task.dataset]}: {task}": figures for task, figures in means.items()},
+        differs=DIFFERS,
+        printed=(
+            *(printed_table(_PRINTED[kind], title, across=("Ours", *COMPONENTS)) for kind, title in _TITLES.items()),
+            printed_table("pareto", "Share of task pairs on whose Pareto front a method lies"),
+        ),
+        pictures=(
+            Picture(
+                "tasks",
+                "Every task, every score; bars are one deviation over five groups.",
+                partial(_draw_tasks, outcome, paper_methods),
+            ),
+            Picture(
+                "pareto",
+                "How often each score lies on the Pareto front of two tasks.",
+                partial(_draw_pareto, means, paper_methods),
+            ),
+        ),
+        claims=_claims(means, paper_methods),
+    )
+
+
+def _fit_all(scores: GroupScores) -> dict[str, Method]:
+    methods: dict[str, Method] = {
+        OURS: fit_ranker(scores.calibration, Settings.paper()).uncertainty,
+        **component_methods(scores.columns),
+        DEFAULTS: fit_ranker(scores.calibration, Settings()).uncertainty,
+    }
+    for baseline in baselines().values():
+        methods[f"{baseline.name}()"] = baseline.make().fit(scores.calibration).uncertainty
+    return methods
+
+
+def task_sheet(outcome: Outcome, kind: str, methods: Sequence[str]) -> Sheet:
+    """Return one table as the paper prints it: a line per task of that kind, and the average."""
+    rows = []
+    for task in outcome.means(kind):
+        heads: dict[str, Any] = {"In-Dist.": NAMES[task.dataset]}
+        if kind == "ood":
+            heads["Out-of-Dist."] = NAMES[task.rows]
+        rows.append(heads | {name: outcome.spread(task, name) for name in methods})
+    last: dict[str, Any] = dict.fromkeys(_COLUMNS[kind], "") | {"In-Dist.": "Avg"}
+    rows.append(last | {name: outcome.average(name, kind) for name in methods})
+    return Sheet(f"images_{kind}", _TITLES[kind], tuple(rows), across=tuple(methods))
+
+
+def _pareto_sheet(means: dict[Task, dict[str, float]], methods: Sequence[str]) -> Sheet:
+    shares = pareto_share(_by_method(means, methods))
+    rows = tuple({"Method": name, "At Pareto Front (%)": 100.0 * shares[name]} for name in methods)
+    return Sheet(
+        "images_pareto",
+        "Share of task pairs on whose Pareto front a method lies",
+        rows,
+        down={"At Pareto Front (%)": True},
+        decimals=1,
+    )
+
+
+def _rivals_sheet(outcome: Outcome) -> Sheet:
+    """Return all ways to combine the four scores, beside the scores alone."""
+    means = outcome.means()
+    methods = list(next(iter(means.values())))
+    table = _by_method(means, methods)
+    shares, ranks = pareto_share(table), average_rank(table)
+    rows = tuple(
+        {
+            "Method": name,
+            "OOD": outcome.average(name, "ood"),
+            "misclassification": outcome.average(name, "miscls"),
+            "selective": outcome.average(name, "selective"),
+            "average rank": ranks[name],
+            "At Pareto Front (%)": 100.0 * shares[name],
+        }
+        for name in methods
+    )
+    down = {
+        "OOD": True,
+        "misclassification": True,
+        "selective": True,
+        "average rank": False,
+        "At Pareto Front (%)": True,
+    }
+    return Sheet(
+        "images_rivals",
+        "Every way to combine the four scores: averages over tasks, rank among all rows of this table",
+        rows,
+        down=down,
+    )
+
+
+def _by_method(means: dict[Task, dict[str, float]], methods: Sequence[str]) -> dict[str, list[float]]:
+    return {name: [figures[name] for figures in means.values()] for name in methods}
+
+
+def worse_than_worst(means: dict[Any, dict[str, float]], method: str, components: Sequence[str]) -> int:
+    """Return on how many tasks a method is worse than the worst of its components."""
+    return sum(figures[method] < min(figures[name] for name in components) for figures in means.values())
+
+
+def best_or_second(means: dict[Any, dict[str, float]], method: str, components: Sequence[str]) -> int:
+    """Return on how many tasks at most one component is better than the method, at three decimals as printed."""
+    return sum(
+        len({round(figures[name], 3) for name in components if round(figures[name], 3) > round(figures[method], 3)}) < 2
+        for figures in means.values()
+    )
+
+
+def _claims(means: dict[Task, dict[str, float]], methods: Sequence[str]) -> tuple[str, ...]:
+    count, components = len(means), methods[1:]
+    plain = sum(abs(figures["minmax_sum()"] - figures[OURS]) < 0.005 for figures in means.values())
+    better = sum(figures["minmax_sum()"] > figures[OURS] for figures in means.values())
+    average = {name: float(np.mean([figures[name] for figures in means.values()])) for name in methods}
+    order = sorted(average, key=average.__getitem__, reverse=True)
+    return (
+        f"Never worse than the worst component: worse on {worse_than_worst(means, OURS, components)} of {count} tasks.",
+        f"Best or second best (of five): on {best_or_second(means, OURS, components)} of {count} tasks.",
+        f"Best on average over tasks: {OURS} is number {order.index(OURS) + 1} of {len(order)} "
+        f"({average[OURS]:.3f}; the first is {order[0]} with {average[order[0]]:.3f}).",
+        _pareto_claim(means, methods),
+        f"The plain sum of min-max scores is within 0.005 of it on {plain} of {count} tasks, and better on {better}.",
+    )
+
+
+def _pareto_claim(means: dict[Task, dict[str, float]], methods: Sequence[str]) -> str:
+    shares = pareto_share(_by_method(means, methods))
+    place = 1 + sum(shares[name] > shares[OURS] for name in methods)
+    return (
+        f"Most often on the Pareto front: {OURS} {100 * shares[OURS]:.1f} %, number {place} of {len(methods)} "
+        "(paper: 82.9 %, the first)."
+    )
+
+
+def _draw_tasks(outcome: Outcome, methods: Sequence[str]) -> Figure:
+    lines = {
+        f"{NAMES[task.dataset]}: {task}": {name: outcome.spread(task, name) for name in methods}
+        for task in outcome.values
+    }
+    return dots(lines, "ROC-AUC, or area under accuracy over coverage")
+
+
+def _draw_pareto(means: dict[Task, dict[str, float]], methods: Sequence[str]) -> Figure:
+    shares = pareto_share(_by_method(means, methods))
+    return bars(
+        {name: Spread(100.0 * shares[name], float("nan")) for name in methods}, "task pairs on the Pareto front, %"
+    )

@@ -1,0 +1,88 @@
+"""Which columns of new data are the fitted ones: by name or by position, and all pointing the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from vecuq._check import Array
+from vecuq.errors import ColumnError, TableError
+from vecuq.table import ScoreTable
+
+__all__ = ["Matching"]
+
+
+@dataclass(frozen=True)
+class Matching:
+    """The fitted columns, whether new ones are matched by name, and which are flipped."""
+
+    columns: tuple[str, ...]
+    named: bool
+    flipped: frozenset[str]
+
+    def values_of(self, data: Any, *, fill: bool = False) -> Array:
+        """Return the score columns of ``data``, (rows, columns), in this order and direction.
+
+        With ``fill``, a named column that is not there is missing in every row.
+        """
+        absent = self.absent_from(data) if fill else []
+        if absent:
+            return self._filled(data, absent)
+        if isinstance(data, ScoreTable):
+            return self._values_of_table(data)
+        if self.named and _has_names(data):
+            return ScoreTable.of(data, columns=self.columns, flip=self.flipped).values
+        values = self._by_position(ScoreTable.of(data))
+        return ScoreTable(self.columns, values).flip(self.flipped).values
+
+    def absent_from(self, data: Any) -> list[str]:
+        """Return the fitted columns that named data lack; none if they lack all, for then something else is wrong."""
+        if not self.named or not (isinstance(data, ScoreTable) or _has_names(data)):
+            return []
+        names = set(_names(data))
+        absent = [name for name in self.columns if name not in names]
+        return absent if len(absent) < len(self.columns) else []
+
+    def _filled(self, data: Any, absent: list[str]) -> Array:
+        present = tuple(name for name in self.columns if name not in absent)
+        found = replace(self, columns=present, flipped=self.flipped & set(present)).values_of(data)
+        values = np.full((len(found), len(self.columns)), np.nan)
+        values[:, [self.columns.index(name) for name in present]] = found
+        return values
+
+    def _by_position(self, table: ScoreTable) -> Array:
+        if len(table.columns) != len(self.columns):
+            raise TableError(
+                f"This ranker was fitted on {len(self.columns)} columns, {list(self.columns)}; "
+                f"got {len(table.columns)}."
+            )
+        return table.values
+
+    def _values_of_table(self, table: ScoreTable) -> Array:
+        chosen = table.select(self.columns) if self.named else self._renamed(table)
+        if chosen.flipped != self.flipped:
+            wrong = sorted(chosen.flipped ^ self.flipped)
+            raise ColumnError(
+                f"The direction of {wrong} differs between calibration (flipped: {sorted(self.flipped)}) and these "
+                f"rows (flipped: {sorted(chosen.flipped)}). Flip the same columns in both."
+            )
+        return chosen.values
+
+    def _renamed(self, table: ScoreTable) -> ScoreTable:
+        values, ours = self._by_position(table), dict(zip(table.columns, self.columns, strict=True))
+        return ScoreTable(self.columns, values, flipped=frozenset(ours[name] for name in table.flipped))
+
+
+def _has_names(data: Any) -> bool:
+    # Asked of the type: a lazy frame warns when it is asked itself, and is refused later.
+    return type(data) is dict or any(hasattr(type(data), part) for part in ("column_names", "columns"))
+
+
+def _names(data: Any) -> Sequence[str]:
+    """Return the column names of a score table, a frame or a mapping."""
+    # A pyarrow table has `columns` too, but they are not names.
+    part = "column_names" if hasattr(type(data), "column_names") else "columns"
+    return [str(name) for name in (data if type(data) is dict else getattr(data, part))]

@@ -1,0 +1,83 @@
+r"""Rows with missing values: what the map says of them when the absent columns follow their calibration law.
+
+.. math:: u_S(s_S) = E_y\, u(s_S, y), \qquad R_S(s_S) = E_y\, R(s_S, y),
+
+with y the absent columns of calibration rows, a few of which every ranker keeps. An average moves less than what it
+averages, so the held-back rows are scored without these columns too: p-values are read from those scores, and each
+score is given the worth of the full score at the same place in the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecuq._check import Array
+from vecuq.transport.blocks import spans
+
+__all__ = ["CHOICES", "Pattern", "incomplete", "marginal"]
+
+CHOICES = ("nan", "error", "marginal")
+Rows = NDArray[np.intp]
+Score = Callable[[Array], tuple[Array, Array]]
+# Rows times draws that are scored at once; bounds the memory.
+_AT_ONCE = 2**18
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """How scores of rows without some columns compare with those of complete rows."""
+
+    scores: Array  # of the held-back rows without these columns, increasing
+    full: Array  # of the same rows with all columns, increasing
+
+    @cached_property
+    def _knots(self) -> tuple[Array, Array]:
+        places, first = np.unique(self.scores, return_index=True)
+        return places, self.full[first]
+
+    def worth(self, scores: Array) -> Array:
+        """Return the full score at the same place in the order; beyond the largest, the excess is added as it is."""
+        places, full = self._knots
+        below = full[0] * np.minimum(scores / places[0], 1.0) if places[0] > 0 else full[0]
+        inside = np.where(scores < places[0], below, np.interp(scores, places, full))
+        return np.asarray(inside + np.maximum(scores - places[-1], 0.0))
+
+
+def incomplete(values: Array, active: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Rows]]:
+    """Yield each set of active columns that rows lack, with these rows; one that has no active column is left out.
+
+    An infinite value is not a missing one: it may well be why the row deserves a look.
+    """
+    lost = np.isnan(values)
+    scored = lost.any(axis=1) & ~lost[:, active].all(axis=1) & ~np.isinf(values).any(axis=1)
+    rows = np.flatnonzero(scored)
+    shown, member = np.unique(lost[rows][:, active], axis=0, return_inverse=True)
+    for number, pattern in enumerate(shown):
+        absent = tuple(k for k, gone in zip(active, pattern, strict=True) if gone)
+        yield absent, rows[member.reshape(-1) == number]
+
+
+def marginal(score: Score, rows: Array, absent: tuple[int, ...], draws: Array) -> tuple[Array, Array]:
+    """Return rank images and scores of rows, averaged over the draws in the absent columns."""
+    rows = np.asarray(rows, dtype=float)
+    images, scores = np.empty(rows.shape), np.empty(len(rows))
+    for span in spans(len(rows), max(1, _AT_ONCE // len(draws))):
+        images[span], scores[span] = _averaged(score, rows[span], absent, draws)
+    return images, scores
+
+
+def _averaged(score: Score, rows: Array, absent: tuple[int, ...], draws: Array) -> tuple[Array, Array]:
+    filled = np.tile(rows, (len(draws), 1, 1))
+    filled[:, :, absent] = draws[:, None, absent]
+    images, scores = score(filled.reshape(-1, rows.shape[1]))
+    image_sum, score_sum = np.zeros(rows.shape), np.zeros(len(rows))
+    # Added one after the other: NumPy's own sums round differently for one row than for many.
+    for image, value in zip(images.reshape(filled.shape), scores.reshape(len(draws), -1), strict=True):
+        image_sum += image
+        score_sum += value
+    return image_sum / len(draws), score_sum / len(draws)

@@ -1,0 +1,187 @@
+"""From tables with labels to numbers: what each score is worth, and which way to combine them is best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vecuq import evaluation
+from vecuq._check import Array, wanted_columns
+from vecuq.errors import ColumnError, SettingError, TableError, VecuqError
+from vecuq.evaluation import Bootstrap, Evaluation
+from vecuq.ranker import Settings, fit_ranker
+from vecuq.table import ScoreTable, read_batches, write_atomic
+from vecuq.typeset import FORMATS, Sheet
+from vecuq.workflows.watch import PathLike
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "Compared",
+    "Labels",
+    "compare",
+    "ending_of",
+    "evaluate",
+    "label_columns",
+    "read_whole",
+    "write_evaluation",
+    "write_sheets",
+]
+
+# One metric per task decides a comparison; the first of each that has labels.
+DECIDING = (
+    "ood roc_auc",
+    "error roc_auc",
+    "selective accuracy_coverage_area",
+    "generation prediction_rejection_ratio",
+)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Columns that say what is true of a row: wrong, foreign (0 / 1 or true / false), or how good the answer is."""
+
+    error: str | None = None
+    ood: str | None = None
+    quality: str | None = None
+
+    def named(self) -> dict[str, str]:
+        """Return the columns that were named, by what they say."""
+        return {task: column for task, column in vars(self).items() if column}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Every way to combine the scores, fitted on calibration rows and evaluated on test rows."""
+
+    evaluation: Evaluation
+    sheet: Sheet
+    components: tuple[str, ...]
+    failed: dict[str, str]  # methods that could not be fitted, with the reason
+
+
+def evaluate(
+    table: PathLike,
+    labels: Labels,
+    *,
+    columns: Sequence[str] | None = None,
+    flip: Sequence[str] = (),
+    metrics: Sequence[str] | None = None,
+    bootstrap: Bootstrap | None = None,
+) -> Evaluation:
+    """Evaluate every score column of a table with labels, and its ``uncertainty`` if it has one."""
+    whole = read_whole(table)
+    truth = label_columns(whole, labels)
+    scores = _scores(whole, labels, columns, flip)
+    methods = {name: scores.values[:, k] for k, name in enumerate(scores.columns)}
+    if columns is None and "uncertainty" in whole.column_names:
+        methods["uncertainty"] = ScoreTable.of(whole, columns=["uncertainty"]).values[:, 0]
+    return evaluation.evaluate(methods, **truth, metrics=metrics, bootstrap=bootstrap)
+
+
+def compare(
+    calibration: PathLike,
+    test: PathLike,
+    labels: Labels,
+    *,
+    columns: Sequence[str] | None = None,
+    flip: Sequence[str] = (),
+    bootstrap: Bootstrap | None = None,
+) -> Compared:
+    """Fit vecuq and every baseline on the calibration rows alone, and evaluate them all on the test rows."""
+    fitted_on = _scores(read_whole(calibration), labels, columns, flip)
+    whole = read_whole(test)
+    truth = label_columns(whole, labels, scores=fitted_on.columns)
+    new = ScoreTable.of(whole, columns=fitted_on.columns, flip=flip)
+    methods, failed = _fitted_methods(fitted_on, new, bootstrap)
+    found = evaluation.evaluate(methods, **truth, bootstrap=bootstrap)
+    known = [one.metric.key for one in found.comparisons]
+    sheet = evaluation.comparison_sheet(found, [key for key in DECIDING if key in known])
+    return Compared(found, sheet, fitted_on.columns, failed)
+
+
+def _fitted_methods(
+    calibration: ScoreTable, new: ScoreTable, bootstrap: Bootstrap | None
+) -> tuple[dict[str, Array], dict[str, str]]:
+    """Return the uncertainty by every method; what cannot be fitted to these rows is named with its reason."""
+    from vecuq.baselines import baselines
+
+    seed = bootstrap.random_state if bootstrap else None
+    methods: dict[str, Array] = {
+        "vecuq": fit_ranker(calibration, Settings(random_state=seed)).rank(new, warn=False).uncertainty,
+        "vecuq (paper)": fit_ranker(calibration, Settings.paper()).rank(new, warn=False).uncertainty,
+    }
+    methods |= {name: new.values[:, k] for k, name in enumerate(new.columns)}
+    failed: dict[str, str] = {}
+    for baseline in baselines().values():
+        name = f"{baseline.name}()"
+        try:
+            methods[name] = baseline.make().fit(calibration).uncertainty(new)
+        except VecuqError as error:
+            failed[name] = str(error)
+    return methods, failed
+
+
+def read_whole(path: PathLike) -> pa.Table:
+    """Read a table file as a whole; evaluation looks at all rows at once."""
+    import pyarrow as pa
+
+    table = pa.Table.from_batches(list(read_batches(path)))
+    if not len(table):
+        raise TableError(f"{path} has no rows.")
+    return table
+
+
+def _scores(table: pa.Table, labels: Labels, columns: Sequence[str] | None, flip: Sequence[str]) -> ScoreTable:
+    """Return the score columns: those that were named, or all that look like scores and are no labels."""
+    plain = table.drop_columns([name for name in labels.named().values() if name in table.column_names])
+    return ScoreTable.of(table if columns else plain, columns=columns, flip=flip)
+
+
+def label_columns(table: pa.Table, labels: Labels, *, scores: Sequence[str] = ()) -> dict[str, Array]:
+    """Return the labels of a table by what they say, as floats, NaN where there is none."""
+    named = labels.named()
+    if not named:
+        raise TableError("There are no labels to evaluate with. Name a column with --error, --ood or --quality.")
+    wanted_columns(dict.fromkeys(named.values()), table.column_names, purpose="named as a label")
+    return {task: _label(table, column, task, scores) for task, column in named.items()}
+
+
+def _label(table: pa.Table, name: str, task: str, scores: Sequence[str]) -> Array:
+    wanted = "a number" if task == "quality" else "0 or 1, or true or false"
+    if name in scores:
+        raise ColumnError(f"{name!r} cannot be a label and a score at once. Name the score columns without it.")
+    try:
+        values = ScoreTable.of(table.select([name]), columns=[name]).values[:, 0]
+    except ColumnError:
+        raise ColumnError(f"A label must be {wanted}; {name!r} holds text.") from None
+    wrong = values[~np.isin(values, (0.0, 1.0)) & ~np.isnan(values)] if task != "quality" else values[:0]
+    if len(wrong):
+        raise ColumnError(f"A label must be {wanted}; {name!r} holds {wrong[0]:g}.")
+    return values
+
+
+def write_evaluation(found: Evaluation, out: PathLike) -> None:
+    """Write an evaluation by the ending of the file: csv with one line per number, or a table per task (md, tex)."""
+    if ending_of(out) == "csv":
+        write_sheets([Sheet("evaluation", "Every metric of every score", tuple(found.rows()))], out)
+    else:
+        write_sheets(evaluation.task_sheets(found), out)
+
+
+def write_sheets(sheets: Sequence[Sheet], out: PathLike) -> None:
+    """Write tables one after the other into one file, as its ending says: csv, md (Markdown) or tex (LaTeX)."""
+    write_atomic(out, "\n".join(FORMATS[ending_of(out)](sheet) for sheet in sheets).encode())
+
+
+def ending_of(out: PathLike) -> str:
+    """Return the ending of a file of tables, or say which there are."""
+    ending = Path(out).suffix.lstrip(".").lower()
+    if ending not in FORMATS:
+        raise SettingError(f"Tables are written as {', '.join(FORMATS)}; {out} ends in none of these.")
+    return ending

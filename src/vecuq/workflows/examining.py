@@ -1,0 +1,45 @@
+"""From table files to findings: is the calibration set any good, and are the new rows like it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vecuq.doctor import Case, Finding, examine_case
+from vecuq.ranker import Settings
+from vecuq.table import read_table
+from vecuq.workflows.watch import PathLike
+
+__all__ = ["Examined", "doctor"]
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What the checks found, the worst first, and on how many rows."""
+
+    findings: tuple[Finding, ...]
+    columns: tuple[str, ...]
+    n_rows: int
+    n_new: int | None
+    n_sampled: int | None  # rows that the slower checks looked at, if not all
+
+
+def doctor(
+    calibration: PathLike,
+    new: PathLike | None = None,
+    *,
+    settings: Settings | None = None,
+    columns: Sequence[str] | None = None,
+    flip: Sequence[str] = (),
+) -> Examined:
+    """Look over a table file of calibration rows, and a table file of new rows beside it."""
+    table = read_table(calibration, columns=columns, flip=flip)
+    others = None if new is None else read_table(new, columns=table.columns, flip=flip)
+    case = Case.of(table, others, settings)
+    return Examined(
+        examine_case(case),
+        table.columns,
+        len(table),
+        None if others is None else len(others),
+        len(case.sample) if case.is_sampled else None,
+    )

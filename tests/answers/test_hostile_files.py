@@ -1,0 +1,198 @@
+"""Files that are broken by chance or on purpose: one clear error per line, and bounded memory."""
+
+import json
+import tracemalloc
+from contextlib import suppress
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from vecuq.answers import KINDS, LINE_BYTES, read_answers
+from vecuq.errors import TableError
+
+GOOD = {"vecuq_answers": 1, "id": "good", "greedy": {"text": "x", "logprobs": [-1.0]}}
+TEMPLATES = [
+    GOOD,
+    {
+        "id": "a",
+        "temperature": 0,
+        "choices": [
+            {
+                "message": {"content": "x"},
+                "logprobs": {
+                    "content": [{"token": "x", "logprob": -1, "top_logprobs": [{"token": "x", "logprob": -1}]}]
+                },
+            }
+        ],
+    },
+    {"choices": [{"text": "x", "logprobs": {"tokens": ["x"], "token_logprobs": [-1], "top_logprobs": [{"x": -1}]}}]},
+    {
+        "custom_id": "a",
+        "response": {"body": {"choices": [{"message": {"content": "x"}}]}},
+        "request": {"body": {"messages": [{"content": "q"}]}},
+    },
+    {
+        "request_id": "1",
+        "outputs": [
+            {
+                "text": "x",
+                "token_ids": [5],
+                "logprobs": [{"5": {"logprob": -1, "decoded_token": "x"}}],
+                "cumulative_logprob": -1,
+            }
+        ],
+    },
+    {
+        "id": 1,
+        "generated_texts": ["x", "y"],
+        "transition_scores": [[-1], [-2]],
+        "entropies": [[1], [2]],
+        "tokens": [["x"], ["y"]],
+        "entropy_top_k": 5,
+    },
+    {"doc_id": 1, "doc": {"question": "q"}, "target": "t", "arguments": [["q", {"temperature": 1}]], "resps": [["x"]]},
+]
+ODD = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.sampled_from([10**400, -(10**400), 1e308, -1e308, float("inf"), float("-inf"), float("nan"), 2**63]),
+    st.floats(),
+    st.text(max_size=5),
+    st.just("\ud800"),
+    st.lists(st.integers() | st.text(max_size=3), max_size=3),
+    st.dictionaries(st.text(max_size=5), st.integers(), max_size=2),
+)
+
+
+def places_in(value, before=()):
+    """Every place in a nested value at which something else could stand."""
+    yield before
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in inner:
+        yield from places_in(part, (*before, key))
+
+
+def changed(value, place, odd):
+    if not place:
+        return odd
+    copy = value.copy()
+    copy[place[0]] = changed(value[place[0]], place[1:], odd)
+    return copy
+
+
+@st.composite
+def nearly_right(draw):
+    template = draw(st.sampled_from(TEMPLATES))
+    for _ in range(draw(st.integers(1, 3))):
+        place = draw(st.sampled_from(list(places_in(template))))
+        template = changed(template, place, draw(ODD))
+    line = json.dumps(template)
+    return line[: draw(st.integers(0, len(line)))] if draw(st.booleans()) else line
+
+
+def read_beside_a_good_line(path, line, **options):
+    """Read a file of one odd line and one good one; the good one must come through, whatever the other is."""
+    path.write_bytes(line + b"\n" + json.dumps(GOOD).encode() + b"\n")
+    reader = read_answers(path, **options)
+    records = list(reader)
+    assert "good" in [record.id for record in records]
+    for problem in reader.problems:
+        assert problem.startswith(f"{path}, line 1: ") or "'good'" in problem
+        assert len(problem) < 600
+        assert problem.isprintable()
+    return reader
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=250, deadline=None)
+@given(line=nearly_right())
+def test_a_line_that_is_nearly_right_is_read_or_skipped_with_its_place(tmp_path, line):
+    if "good" in line:
+        line = line.replace("good", "odd")
+    read_beside_a_good_line(tmp_path / "answers.jsonl", line.encode())
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(line=nearly_right(), kind=st.sampled_from(KINDS))
+def test_a_line_read_as_the_wrong_kind_is_skipped_with_its_place(tmp_path, line, kind):
+    path = tmp_path / "answers.jsonl"
+    path.write_text(line + "\n")
+    reader = read_answers(path, kind=kind)
+    with suppress(TableError):  # nothing else may come; a file without any answers is such an error
+        list(reader)
+    assert reader.n_read + reader.n_skipped == (1 if line.strip() else 0)
+    assert all(problem.startswith(f"{path}, line 1: ") for problem in reader.problems)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(line=st.binary(max_size=200).filter(lambda line: not line.startswith((b"\x80", b"PK", b"PAR1", b"\x1f\x8b"))))
+def test_noise_is_skipped_with_its_place(tmp_path, line):
+    read_beside_a_good_line(tmp_path / "answers.jsonl", line.replace(b"\n", b" ").replace(b"\r", b" "))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"[" * 1_000_000,
+        b'{"a":' * 200_000,
+        b'{"vecuq_answers":1,"id":"x","meta":' + b'{"a":' * 200_000,
+        b"9" * 5_000_000,
+    ],
+    ids=["lists", "objects", "ours", "digits"],
+)
+def test_deep_nesting_and_endless_numbers_are_skipped(tmp_path, line):
+    reader = read_beside_a_good_line(tmp_path / "answers.jsonl", line)
+    assert reader.n_skipped == 1
+
+
+def peak_of(path):
+    tracemalloc.start()
+    try:
+        reader = read_answers(path)
+        ids = [str(record.id) for record in reader]
+        return ids, reader, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_line_of_100_mb_is_skipped_without_being_held(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    with path.open("wb") as file:
+        file.write(json.dumps(GOOD).encode() + b'\n{"id":"')
+        for _ in range(100):
+            file.write(b"a" * 1_000_000)
+        file.write(b'"}\n' + json.dumps({**GOOD, "id": "last"}).encode() + b"\n")
+    ids, reader, peak = peak_of(path)
+    assert ids == ["good", "last"]
+    assert reader.problems == [f"{path}, line 2: longer than {LINE_BYTES:,} bytes, the most that is read of a line."]
+    assert peak < 3 * LINE_BYTES
+
+
+def ours(name):
+    return {**GOOD, "id": name, "samples": [{"text": "x" * 100, "logprobs": [-1.0] * 200}] * 10}
+
+
+def openai(name):
+    content = [{"token": "x", "logprob": -1.0}] * 40
+    return {"id": name, "choices": [{"message": {"content": "x" * 100}, "logprobs": {"content": content}}] * 10}
+
+
+@pytest.mark.parametrize("row", [ours, openai])
+def test_a_file_is_never_held_as_a_whole(tmp_path, row):
+    path = tmp_path / "answers.jsonl"
+    lines = [json.dumps(row(str(k))) + "\n" for k in range(100)]
+    path.write_text("".join(lines[:10]))
+    list(read_answers(path))  # what is made on first use does not count
+    path.write_text("".join(lines))
+    assert peak_of(path)[2] < path.stat().st_size / 2
+
+
+def test_a_list_of_wrong_entries_is_one_error_and_not_as_many(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    line = b'{"vecuq_answers":1,"id":"odd","samples":[' + b"[]," * 100_000 + b"[]]}"
+    path.write_bytes(line + b"\n" + json.dumps(GOOD).encode())
+    ids, reader, peak = peak_of(path)
+    assert ids == ["good"]
+    assert reader.problems[0].startswith(f"{path}, line 1: samples.0: ")
+    assert peak < 60 * len(line)

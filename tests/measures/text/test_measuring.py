@@ -1,0 +1,356 @@
+"""From one answer to its measures: what is shared, what is missing, and why."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vecuq.errors import SettingError, TableError
+from vecuq.measures import Measure, list_measures, registry
+from vecuq.measures.text import (
+    Comparison,
+    TextOutput,
+    TextSettings,
+    embeddings,
+    lexical_similarity,
+    measure_answer,
+    msp,
+    rouge_l,
+    token_relevance,
+    token_sar,
+)
+
+ALL = set(list_measures()["text"])
+OF_ANSWER = {"msp", "perplexity", "mean_token_entropy", "consistency", "token_sar"} | {
+    name for name in ALL if name.startswith("cocoa")
+}
+NEED_TWO = {"degree_matrix", "eigenvalue_laplacian", "eccentricity", "semantic_entropy_empirical", "lexical_similarity"}
+
+
+def said(text, *, logprob=-0.5, **more):
+    tokens = [piece if k == 0 else " " + piece for k, piece in enumerate(text.split())]
+    return {"text": text, "tokens": tokens, "token_logprobs": [logprob] * len(tokens), **more}
+
+
+def record(**changes):
+    texts = ("Paris", "Lyon", "Paris", "in Paris", "Nice")
+    samples = [said(text, logprob=-0.2 * k - 0.1) for k, text in enumerate(texts)]
+    whole = {**said("Paris it is"), "token_entropies": [0.3, 0.2, 0.1], "question": "Capital?", "samples": samples}
+    return {**whole, **changes}
+
+
+def without(entry, *keys):
+    return {key: value for key, value in entry.items() if key not in keys}
+
+
+def test_a_full_record_has_every_measure_of_the_interface_and_no_reason():
+    found = measure_answer(record())
+    assert set(found.values) == ALL
+    assert len(ALL) == 18
+    assert found.reasons == {}
+    assert all(math.isfinite(value) for value in found.values.values())
+
+
+def test_the_values_are_those_of_the_functions():
+    given_record, found = record(), measure_answer(record()).values
+    texts = [sample["text"] for sample in given_record["samples"]]
+    assert found["msp"] == msp(given_record["token_logprobs"])
+    assert found["consistency"] == pytest.approx(np.mean([1 - rouge_l("Paris it is", text) for text in texts]))
+    assert found["lexical_similarity"] == lexical_similarity(texts)
+    relevance = token_relevance(given_record["tokens"], "Capital?")
+    assert found["token_sar"] == token_sar(given_record["token_logprobs"], relevance)
+
+
+@pytest.mark.parametrize(
+    ("changes", "missing", "reason"),
+    [
+        ({"text": "", "tokens": ["</s>"], "token_logprobs": [-0.01], "token_entropies": [0.01]}, OF_ANSWER, "empty"),
+        ({"text": " \n"}, OF_ANSWER, "the answer is empty"),
+        (
+            {"token_logprobs": None},
+            {"msp", "perplexity", "cocoa_msp", "cocoa_perplexity", "token_sar"},
+            "no token log-prob",
+        ),
+        (
+            {"token_logprobs": []},
+            {"msp", "perplexity", "cocoa_msp", "cocoa_perplexity", "token_sar"},
+            "no token log-prob",
+        ),
+        ({"token_entropies": None}, {"mean_token_entropy", "cocoa_mean_token_entropy"}, "no token entropies"),
+        ({"tokens": None}, {"token_sar"}, "no tokens of the answer"),
+        ({"tokens": ["Paris", " it"]}, {"token_sar"}, "do not match"),
+        ({"text": None}, {"consistency", *(name for name in ALL if name.startswith("cocoa"))}, "no text of the answer"),
+        (
+            {"samples": []},
+            ALL - {"msp", "perplexity", "mean_token_entropy", "token_sar"},
+            "no samples",
+        ),
+        ({"samples": [said("Paris")]}, NEED_TWO, "only one sample"),
+        (
+            {"samples": [said("", logprob=0.0)] * 3},
+            ALL - {"msp", "perplexity", "mean_token_entropy", "token_sar"},
+            "all samples are empty",
+        ),
+    ],
+    ids=lambda value: str(value)[:30] if isinstance(value, dict) else "",
+)
+def test_a_part_that_is_absent_costs_the_measures_that_need_it_and_no_other(changes, missing, reason):
+    found = measure_answer(record(**changes))
+    assert set(found.reasons) == missing
+    assert all(reason in told for told in found.reasons.values())
+    assert {name for name, value in found.values.items() if math.isnan(value)} == missing
+
+
+@pytest.mark.parametrize(
+    ("absent", "missing", "reason"),
+    [
+        (
+            ("token_logprobs",),
+            {"sentence_sar", "sar", "semantic_entropy", "sequence_entropy", "sequence_entropy_normalised"},
+            "samples without",
+        ),
+        (("tokens",), {"sar"}, "no tokens of the samples"),
+        (
+            ("text",),
+            (NEED_TWO | {"consistency", "sentence_sar", "sar", "semantic_entropy"})
+            | {name for name in ALL if name.startswith("cocoa")},
+            "samples without texts",
+        ),
+    ],
+)
+def test_one_sample_that_lacks_a_part_is_told(absent, missing, reason):
+    samples = record()["samples"]
+    samples[2] = without(samples[2], *absent)
+    found = measure_answer(record(samples=samples))
+    assert set(found.reasons) == missing
+    assert all(reason in told for told in found.reasons.values())
+
+
+def test_an_empty_sample_is_never_certain():
+    blank = {"text": "", "tokens": [], "token_logprobs": []}
+    found = measure_answer(record(samples=[*record()["samples"], blank]))
+    assert found.reasons["sequence_entropy"] == "samples without log-probabilities"
+    assert found.reasons["sar"] == "samples without tokens"
+    assert found.values["consistency"] > measure_answer(record()).values["consistency"]
+    known = measure_answer(record(samples=[*record()["samples"], {**blank, "logprob": -3.0}]))
+    assert set(known.reasons) == {"sar"}
+
+
+def test_answers_that_are_only_texts_have_the_measures_of_texts():
+    found = measure_answer({"text": "Paris", "samples": ["Paris", "Lyon", "Paris"]})
+    assert ALL - set(found.reasons) == NEED_TWO | {"consistency"}
+
+
+def test_a_single_log_probability_is_enough_for_msp():
+    found = measure_answer(without(record(logprob=-2.5), "token_logprobs"))
+    assert found.values["msp"] == 2.5
+    assert found.values["cocoa_msp"] == 2.5 * found.values["consistency"]
+    assert found.reasons["perplexity"] == "no token log-probabilities"
+
+
+def test_samples_with_whole_log_probabilities_keep_their_end():
+    samples = [{**sample, "logprob": sum(sample["token_logprobs"]) - 1.0} for sample in record()["samples"]]
+    ended, bare = measure_answer(record(samples=samples)).values, measure_answer(record()).values
+    assert ended["sequence_entropy"] == pytest.approx(bare["sequence_entropy"] + 1.0)
+    assert ended["sar"] == bare["sar"]
+
+
+def test_identical_samples_that_equal_the_answer_are_least_uncertain():
+    found = measure_answer(record(text="Paris it is", samples=[said("Paris it is")] * 4)).values
+    for name in ("consistency", "cocoa_msp", "degree_matrix", "eccentricity", "semantic_entropy_empirical"):
+        assert found[name] == 0.0
+    assert found["lexical_similarity"] == -1.0
+    assert found["eigenvalue_laplacian"] == 1.0
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.permutations(range(5)))
+def test_the_order_of_samples_makes_no_difference(order):
+    samples = record()["samples"]
+    found = measure_answer(record(samples=[samples[k] for k in order])).values
+    assert found == pytest.approx(measure_answer(record()).values, abs=1e-9)
+
+
+def test_a_sample_that_comes_again_and_again_draws_the_measures_to_certainty():
+    once, often = record(), record(samples=[*record()["samples"], *[said("Paris", logprob=-0.1)] * 20])
+    for name in ("degree_matrix", "semantic_entropy_empirical", "lexical_similarity", "eigenvalue_laplacian"):
+        assert measure_answer(often).values[name] < measure_answer(once).values[name]
+
+
+def counting(compare, **more):
+    asked = []
+
+    def counted(pairs):
+        asked.append(list(pairs))
+        return [compare(one, other) for one, other in pairs]
+
+    return Comparison("counted", counted, **more), asked
+
+
+def test_all_measures_of_an_answer_share_its_similarities():
+    comparison, asked = counting(rouge_l, symmetric=True)
+    names = sorted(ALL - {"token_sar", "sar"})
+    found = measure_answer(record(), names, TextSettings(similarity=comparison, lexical=comparison))
+    pairs = [frozenset(pair) for batch in asked for pair in batch]
+    distinct = {"Paris", "Lyon", "in Paris", "Nice", "Paris it is"}
+    assert len(pairs) == len(set(pairs)) == len(distinct) * (len(distinct) - 1) // 2
+    assert found.values == pytest.approx({name: measure_answer(record()).values[name] for name in names})
+
+
+def test_consistency_alone_compares_with_the_answer_only():
+    comparison, asked = counting(rouge_l)
+    measure_answer(record(), ["consistency"], TextSettings(similarity=comparison))
+    assert {frozenset(pair) for batch in asked for pair in batch} == {
+        frozenset({"Paris it is", other}) for other in ("Paris", "Lyon", "in Paris", "Nice")
+    }
+
+
+def test_a_comparison_with_a_direction_counts_both_ways():
+    found = measure_answer(
+        {"text": "aa", "samples": ["b", "cc"]}, ["consistency"], TextSettings(similarity=lambda a, b: float(len(a) > 1))
+    )
+    assert found.values["consistency"] == pytest.approx(1 - (0.5 + 1.0) / 2)
+
+
+def test_sentence_embeddings_serve_every_measure():
+    by_letters = embeddings(lambda texts: [[text.count(letter) + 0.1 for letter in "aeiouprsly"] for text in texts])
+    assert measure_answer(record(), settings=TextSettings(similarity=by_letters)).reasons == {}
+
+
+def nli(pairs):
+    """Texts that share a word entail each other; others contradict each other."""
+    shared = [bool(set(one.split()) & set(other.split())) for one, other in pairs]
+    return [[0.05, 0.15, 0.8] if same else [0.6, 0.3, 0.1] for same in shared]
+
+
+def test_an_nli_model_decides_the_graph_and_the_classes():
+    found = measure_answer(record(), settings=TextSettings(nli=nli)).values
+    entailed = np.full((5, 5), 0.1)
+    together = [0, 2, 3]
+    entailed[np.ix_(together, together)] = 0.8
+    entailed[0, 2] = entailed[2, 0] = 1.0
+    np.fill_diagonal(entailed, 1.0)
+    assert found["degree_matrix"] == pytest.approx((1 - entailed).mean())
+    assert found["semantic_entropy_empirical"] == pytest.approx(-(0.6 * math.log(0.6) + 0.4 * math.log(0.2)))
+
+
+def test_merging_unless_contradictory_makes_fewer_classes():
+    def unsure(pairs):
+        return [[0.2, 0.6, 0.2] for _ in pairs]
+
+    strict = measure_answer(record(), settings=TextSettings(nli=unsure)).values["semantic_entropy_empirical"]
+    loose = measure_answer(record(), settings=TextSettings(nli=unsure, merge="no_contradiction")).values
+    assert strict > loose["semantic_entropy_empirical"] == 0.0
+
+
+def test_without_an_nli_model_alike_samples_are_one_meaning():
+    names = ["semantic_entropy_empirical"]
+    joined, apart = (
+        measure_answer(record(), names, TextSettings(same_meaning=share)).values[names[0]] for share in (0.6, 0.7)
+    )
+    assert joined == pytest.approx(-(0.6 * math.log(0.6) + 0.4 * math.log(0.2)))  # "in Paris" is 2/3 "Paris"
+    assert apart == pytest.approx(-(0.4 * math.log(0.4) + 0.6 * math.log(0.2)))
+
+
+def test_records_that_lack_what_was_promised_are_told():
+    found = measure_answer(record(), settings=TextSettings(similarity="recorded", nli="recorded"))
+    assert found.reasons["consistency"] == "no recorded similarity to the samples"
+    assert found.reasons["sentence_sar"] == "no recorded similarity of the samples"
+    assert found.reasons["degree_matrix"] == "no recorded NLI probabilities"
+    assert "no recorded token similarity of the answer" in found.reasons["token_sar"]
+    assert "lexical_similarity" not in found.reasons
+
+
+def test_infinite_and_undefined_values_are_told_apart():
+    found = measure_answer(record(token_logprobs=[-math.inf, -1.0, -1.0], samples=[said("Paris it is")] * 2))
+    assert found.values["msp"] == math.inf
+    assert "0 times infinity" in found.reasons["cocoa_msp"]
+    gaps = measure_answer(record(token_logprobs=[None, -1.0, -1.0]))
+    assert gaps.reasons["msp"] == "token log-probabilities with gaps"
+
+
+def test_numbers_that_cannot_be_are_refused():
+    with pytest.raises(TableError, match="natural logarithm"):
+        measure_answer(record(token_logprobs=[0.9, 0.8, 0.7]))
+    with pytest.raises(TableError, match="5 and 2"):
+        measure_answer(record(similarity_to_samples=[0.5, 0.5]), ["consistency"], TextSettings(similarity="recorded"))
+
+
+def test_records_of_unknown_keys_or_kinds_are_refused():
+    with pytest.raises(TableError, match="answr"):
+        TextOutput.of({"answr": "Paris"})
+    with pytest.raises(TableError, match="needs a record"):
+        TextOutput.of({"samples": [3]})
+    with pytest.raises(TableError, match="needs a record"):
+        TextOutput.of("Paris")
+
+
+def test_an_output_is_frozen_and_samples_may_be_texts():
+    output = TextOutput.of({"text": "Paris", "samples": ["Lyon"]})
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        output.text = "Nice"
+    assert output.samples[0].text == "Lyon"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"similarity": "rouge"}, "similarity must be one of"),
+        ({"affinity": "entailment"}, "needs nli"),
+        ({"affinity": "nli"}, "affinity must be one of"),
+        ({"nli": "deberta"}, "nli must be a function"),
+        ({"same_meaning": 0.0}, "same_meaning"),
+        ({"relevance_of": "all"}, "relevance_of"),
+        ({"temperature": -1.0}, "temperature"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_at_once(wrong, told):
+    with pytest.raises(SettingError, match=told):
+        TextSettings(**wrong)
+
+
+def test_a_composition_stands_for_its_columns_and_an_unknown_name_is_told():
+    columns = ["cocoa_msp", "cocoa_perplexity", "cocoa_mean_token_entropy", "msp"]
+    assert list(measure_answer(record(), ["cocoa"]).values) == columns
+    with pytest.raises(SettingError, match="Did you mean 'consistency'"):
+        measure_answer(record(), ["consistancy"])
+    with pytest.raises(SettingError, match="At least one"):
+        measure_answer(record(), [])
+
+
+def test_a_text_measure_of_another_package_is_listed_by_its_modality_and_computed(monkeypatch):
+    class Point:
+        name = "length"
+
+        def load(self):
+            return Measure("length", "Number of letters", "text", lambda parts: len(parts.answer.text), modality="text")
+
+    monkeypatch.setattr(registry, "entry_points", lambda group: [Point()])
+    registry.measures.cache_clear()
+    try:
+        assert "length" in list_measures()["text"]
+        assert "length" not in list_measures()["classifier"]
+        assert measure_answer(record(), ["length"]).values == {"length": 11.0}
+    finally:
+        registry.measures.cache_clear()
+
+
+def test_msp_of_a_classifier_and_of_a_text_are_two_measures():
+    assert "msp" in list_measures()["classifier"]
+    assert registry.measures()["msp"].about != registry.measures_of("text")["msp"].about
+    for found in registry.measures_of("text").values():
+        assert found.modality == "text"
+        assert len(found.about) > 10
+        assert "`" not in found.about
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.recursive(st.none() | st.floats(-9, 0) | st.text(max_size=5), lambda inner: st.lists(inner, max_size=4)))
+def test_any_texts_and_log_probabilities_give_a_number_or_a_reason(value):
+    texts = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
+    numbers = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, float)]
+    found = measure_answer({"text": texts[0] if texts else None, "token_logprobs": numbers, "samples": texts})
+    assert {name for name, one in found.values.items() if math.isnan(one)} == set(found.reasons)

@@ -1,0 +1,75 @@
+"""Measures of one answer's own tokens."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vecuq.errors import TableError
+from vecuq.measures.text import mean_token_entropy, msp, perplexity, token_sar, token_sar_of_samples
+
+LOGPROBS = st.lists(st.floats(-50, 0), min_size=1, max_size=20)
+
+
+@settings(max_examples=50, deadline=None)
+@given(LOGPROBS)
+def test_perplexity_is_msp_per_token_and_neither_is_negative(logprobs):
+    assert perplexity(logprobs) == pytest.approx(msp(logprobs) / len(logprobs))
+    assert math.copysign(1.0, msp(logprobs)) == math.copysign(1.0, perplexity(logprobs)) == 1.0
+
+
+def test_a_uniform_model_has_the_logarithm_of_its_vocabulary():
+    assert msp(np.full(7, -np.log(50))) == pytest.approx(7 * np.log(50))
+    assert perplexity(np.full(7, -np.log(50))) == pytest.approx(np.log(50))
+    assert mean_token_entropy(np.full(7, np.log(50))) == pytest.approx(np.log(50))
+
+
+@pytest.mark.parametrize("measure", [msp, perplexity, mean_token_entropy, lambda none: token_sar(none, none)])
+def test_no_tokens_are_missing_and_not_confident(measure):
+    assert math.isnan(measure([]))
+
+
+@pytest.mark.parametrize("measure", [msp, perplexity])
+def test_an_impossible_token_is_infinitely_uncertain_and_a_gap_is_missing(measure):
+    assert measure([-1.0, -math.inf]) == math.inf
+    assert math.isnan(measure([-1.0, None]))
+
+
+@settings(max_examples=50, deadline=None)
+@given(LOGPROBS, st.floats(0.01, 1))
+def test_equal_relevance_makes_token_sar_the_perplexity(logprobs, weight):
+    assert token_sar(logprobs, [weight] * len(logprobs)) == pytest.approx(perplexity(logprobs))
+    assert token_sar(logprobs, [0.0] * len(logprobs)) == pytest.approx(perplexity(logprobs))
+
+
+@settings(max_examples=50, deadline=None)
+@given(LOGPROBS, st.data())
+def test_token_sar_lies_between_its_tokens_and_knows_no_order_and_no_scale(logprobs, data):
+    weights = data.draw(st.lists(st.floats(0.01, 1), min_size=len(logprobs), max_size=len(logprobs)))
+    found = token_sar(logprobs, weights)
+    assert -max(logprobs) - 1e-9 <= found <= -min(logprobs) + 1e-9
+    assert token_sar(logprobs[::-1], weights[::-1]) == pytest.approx(found)
+    assert token_sar(logprobs, np.multiply(weights, 0.1)) == pytest.approx(found)
+
+
+def test_an_impossible_end_without_relevance_does_not_count():
+    assert token_sar([-1.0, -math.inf], [0.5, 0.0]) == 1.0
+    assert token_sar([-1.0, -math.inf], [0.5, 0.5]) == math.inf
+
+
+def test_token_sar_of_samples_is_their_mean():
+    assert token_sar_of_samples([[-1.0, -2.0], [-4.0]], [[1.0, 0.0], [0.5]]) == 2.5
+    assert math.isnan(token_sar_of_samples([], []))
+
+
+def test_probabilities_in_place_of_logarithms_are_refused():
+    with pytest.raises(TableError, match="natural logarithm"):
+        msp([0.9, 0.8])
+    assert msp([1e-4]) == 0.0  # what half precision makes of a certain token
+
+
+def test_lists_of_different_lengths_are_refused():
+    with pytest.raises(TableError, match="2 and 1"):
+        token_sar([-1.0, -1.0], [0.5])

@@ -1,0 +1,76 @@
+"""Online ranks: the urn is the law of exchangeable places, and its p-values are uniform, ties or none."""
+
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+import numpy.testing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kstest
+
+from vecuq.monitor.ranks import Reference, uniform_ranks
+
+
+def one_by_one(above, n, draws):
+    """The formula of the module, read aloud."""
+    counts, out = [0] * (n + 1), []
+    for t, (bin_, draw) in enumerate(zip(above, draws, strict=True), start=1):
+        higher = sum(1 + c for c in counts[:bin_])
+        out.append((higher + draw * (1 + counts[bin_])) / (n + t))
+        counts[bin_] += 1
+    return out
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 20), st.integers(0, 1200), st.integers(0, 2**32 - 1))
+def test_blocks_of_rows_give_what_rows_one_by_one_give(n, n_rows, seed):
+    rng = np.random.default_rng(seed)
+    above, draws = rng.integers(0, n + 1, size=n_rows), rng.random(n_rows)
+    counts = np.zeros(n + 1, dtype=np.int64)
+    npt.assert_array_equal(uniform_ranks(above, counts, draws), one_by_one(above, n, draws))
+    npt.assert_array_equal(counts, np.bincount(above, minlength=n + 1))
+
+
+def test_the_urn_is_the_law_of_places_over_all_orders():
+    # Two calibration scores and three rows: all orders of five numbers are equally likely.
+    seen = Counter()
+    for order in permutations(range(5)):
+        reference = Reference.of(np.array(order[:2], dtype=float), (0,))
+        seen[tuple(reference.bins_above(np.array(order[2:], dtype=float), np.zeros(3)))] += 1
+    for bins, count in seen.items():
+        chance, counts = 1.0, [0, 0, 0]
+        for t, bin_ in enumerate(bins, start=1):
+            chance *= (1 + counts[bin_]) / (2 + t)
+            counts[bin_] += 1
+        assert count / 120 == pytest.approx(chance)
+
+
+LAWS = {
+    "continuous": lambda rng, n: rng.normal(size=n),
+    "tied": lambda rng, n: rng.integers(0, 3, size=n).astype(float),
+    "constant": lambda rng, n: np.zeros(n),
+    "half zero": lambda rng, n: np.maximum(rng.normal(size=n), 0.0),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("n", [5, 200])
+def test_online_p_values_are_uniform_and_independent_under_no_drift(law, n):
+    pooled, pairs = [], []
+    for run in range(400):
+        rng = np.random.default_rng([run, n])
+        reference = Reference.of(LAWS[law](rng, n), (run, 1))
+        above = reference.bins_above(LAWS[law](rng, 20), rng.random(20))
+        p = uniform_ranks(above, np.zeros(n + 1, dtype=np.int64), rng.random(20))
+        pooled.append(p)
+        # Sharing one calibration set would make the mean of a run vary more than that of independent numbers.
+        pairs.append(p.mean())
+    assert kstest(np.concatenate(pooled), "uniform").pvalue > 1e-3
+    assert np.var(pairs) * 12 * 20 == pytest.approx(1.0, abs=0.3)
+
+
+def test_a_score_above_all_others_is_in_the_first_bin_and_one_below_in_the_last():
+    reference = Reference.of(np.array([3.0, 1.0, 2.0]), (0,))
+    npt.assert_array_equal(reference.bins_above(np.array([9.0, 2.5, 0.0]), np.full(3, 0.5)), [0, 1, 3])

@@ -1,0 +1,146 @@
+"""`vecuq evaluate` and `vecuq compare`: what scores are worth, in words, in JSON and as files."""
+
+import json
+
+import numpy as np
+import numpy.testing as npt
+import pandas as pd
+import pytest
+
+from vecuq import Settings, fit_ranker
+from vecuq.baselines import list_baselines, mean_rank
+from vecuq.data import demo_files
+from vecuq.evaluation import accuracy_coverage_area, roc_auc
+
+SCORES = ("entropy", "mutual_information", "mahalanobis", "knn")
+CALIBRATION, NEW = demo_files()
+LABELS = ("--error", "is_error", "--ood", "is_ood")
+FEW = ("--columns", ",".join(SCORES), "--resamples", "40")
+
+
+@pytest.fixture(scope="module")
+def new():
+    """The bundled new rows."""
+    return pd.read_csv(NEW)
+
+
+def estimates(told):
+    return {(row["method"], row["task"], row["metric"]): row for row in told["estimates"]}
+
+
+def test_every_score_and_the_uncertainty_are_evaluated_at_once(run, tmp_path, new):
+    run("fit", CALIBRATION, "-o", tmp_path / "m.vecuq", "--columns", ",".join(SCORES))
+    run("score", tmp_path / "m.vecuq", NEW, "-o", tmp_path / "ranked.parquet")
+    told = json.loads(run("evaluate", tmp_path / "ranked.parquet", *LABELS, "--resamples", "40", "--json").stdout)
+    found = estimates(told)
+    ranked = pd.read_parquet(tmp_path / "ranked.parquet")
+    assert {method for method, _, _ in found} == {*SCORES, "confidence", "uncertainty"}
+    own = ranked[ranked.is_ood == 0]
+    for name in (*SCORES, "uncertainty"):
+        assert found[name, "ood", "roc_auc"]["value"] == roc_auc(ranked[name], ranked.is_ood)
+        area = found[name, "selective", "accuracy_coverage_area"]
+        assert area["value"] == pytest.approx(accuracy_coverage_area(own[name], own.is_error == 0), abs=1e-12)
+        assert area["low"] <= area["value"] <= area["high"]
+        assert area["n"] == len(own)
+
+
+def test_a_score_that_is_upside_down_is_pointed_at(run):
+    done = run("evaluate", NEW, *LABELS, "--metrics", "roc_auc", "--resamples", "40")
+    assert "add --flip confidence" in done.stderr
+    flipped = run("evaluate", NEW, *LABELS, "--metrics", "roc_auc", "--resamples", "40", "--flip", "confidence")
+    assert "worse than chance" not in flipped.stderr
+
+
+def test_what_cannot_be_computed_is_missing_with_the_reason(run, tmp_path, new):
+    new.assign(is_ood=1).to_csv(tmp_path / "foreign.csv", index=False)
+    done = run("evaluate", tmp_path / "foreign.csv", *LABELS, *FEW)
+    assert done.exit_code == 0
+    assert "ood: every row is out of distribution" in done.stderr
+    assert "0.5" not in done.stdout
+
+
+def test_rows_without_a_score_are_left_out_for_all_and_counted(run, tmp_path, new):
+    new.assign(knn=new.knn.where(new.index > 9)).to_csv(tmp_path / "gaps.csv", index=False)
+    done = run("evaluate", tmp_path / "gaps.csv", *LABELS, *FEW)
+    assert "10 of 720 rows were left out for all, having no score from knn (10)" in done.stderr
+
+
+def test_selective_generation_is_evaluated_where_there_is_a_quality(run, tmp_path, new):
+    new.assign(quality=1.0 - new.is_error).to_csv(tmp_path / "answers.csv", index=False)
+    found = estimates(
+        json.loads(run("evaluate", tmp_path / "answers.csv", "--quality", "quality", *FEW, "--json").stdout)
+    )
+    assert ("knn", "generation", "prediction_rejection_ratio") in found
+
+
+@pytest.mark.parametrize(
+    ("ending", "holds"), [("csv", "method,task,metric"), ("md", "| score |"), ("tex", r"\toprule")]
+)
+def test_an_evaluation_is_written_in_the_format_of_the_ending(run, tmp_path, ending, holds):
+    out = tmp_path / f"evaluation.{ending}"
+    run("evaluate", NEW, *LABELS, *FEW, "-o", out)
+    assert holds in out.read_text()
+
+
+def test_compare_fits_on_calibration_rows_alone_and_agrees_with_python(run, new):
+    told = json.loads(run("compare", CALIBRATION, NEW, *LABELS, *FEW, "--json").stdout)
+    found = estimates(told)
+    calibration = pd.read_csv(CALIBRATION)[list(SCORES)]
+    ours = fit_ranker(calibration, Settings()).uncertainty(new[list(SCORES)])
+    ranks = mean_rank().fit(calibration).uncertainty(new[list(SCORES)])
+    npt.assert_allclose(found["vecuq", "ood", "roc_auc"]["value"], roc_auc(ours, new.is_ood), atol=1e-12)
+    npt.assert_allclose(found["mean_rank()", "ood", "roc_auc"]["value"], roc_auc(ranks, new.is_ood), atol=1e-12)
+    methods = [line["method"] for line in told["comparison"]]
+    assert methods == ["vecuq", "vecuq (paper)", *SCORES, *(f"{name}()" for name in list_baselines())]
+    assert told["failed"] == {}
+
+
+def test_wins_and_losses_of_a_comparison_balance(run):
+    told = json.loads(run("compare", CALIBRATION, NEW, *LABELS, *FEW, "--json").stdout)["comparison"]
+    assert sum(line["wins"] for line in told) == sum(line["losses"] for line in told) > 0
+    assert all(0.0 <= line["Pareto share"] <= 1.0 for line in told)
+    assert max(line["Pareto share"] for line in told) > 0.0
+
+
+def test_a_comparison_marks_the_best_and_the_second_best(run, tmp_path):
+    done = run("compare", CALIBRATION, NEW, "--ood", "is_ood", *FEW, "-o", tmp_path / "c.tex")
+    assert "** best, * second best" in done.stdout
+    assert r"\textbf{0.919" in (tmp_path / "c.tex").read_text()
+
+
+def test_the_same_seed_gives_the_same_intervals(run):
+    one, two, other = (run("evaluate", NEW, *LABELS, *FEW, "--seed", seed, "--json").stdout for seed in ("3", "3", "4"))
+    assert one == two != other
+
+
+WRONG = {
+    "no labels": (["evaluate", NEW], 1, "--error, --ood or --quality"),
+    "a label that is not there": (["evaluate", NEW, "--ood", "nope"], 1, "nope"),
+    "a label that is a score": (
+        ["compare", CALIBRATION, NEW, "--ood", "knn", *FEW],
+        1,
+        "cannot be a label and a score",
+    ),
+    "a label that is no truth value": (["evaluate", NEW, "--ood", "entropy", "--columns", "knn"], 1, "must be 0 or 1"),
+    "an unknown metric": (["evaluate", NEW, "--ood", "is_ood", "--metrics", "roc_auk"], 2, "roc_auc"),
+    "an unknown ending": (["compare", CALIBRATION, NEW, "--ood", "is_ood", "-o", "x.doc"], 2, "csv, md, tex"),
+    "too few resamples": (["evaluate", NEW, "--ood", "is_ood", "--resamples", "-1"], 2, "resamples"),
+}
+
+
+@pytest.mark.parametrize("words", WRONG.values(), ids=WRONG.keys())
+def test_what_is_wrong_is_refused_with_one_clear_line(run, words):
+    command, code, says = words
+    done = run(*command)
+    assert done.exit_code == code
+    assert says in " ".join(done.stderr.replace("│", " ").split())
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_constant_and_infinite_scores_do_not_stop_a_comparison(run, tmp_path, new):
+    rows = new.assign(knn=np.where(new.index < 3, np.inf, new.knn), mahalanobis=1.0)
+    rows.to_csv(tmp_path / "odd.csv", index=False)
+    done = run("compare", CALIBRATION, tmp_path / "odd.csv", "--ood", "is_ood", *FEW)
+    assert done.exit_code == 0, done.stderr
+    assert "ood: " in done.stderr
