@@ -22,7 +22,16 @@ from vecuq.errors import SettingError, TableError
 from vecuq.measures.text.lexical import WITHOUT_SPACES
 from vecuq.measures.text.lexical import rouge_l as rouge_l_of_two
 
-__all__ = ["QUALITIES", "chrf", "exact_match", "measure_quality", "numeric_match", "rouge_l", "token_f1"]
+__all__ = [
+    "QUALITIES",
+    "chrf",
+    "exact_match",
+    "measure_quality",
+    "numeric_closeness",
+    "numeric_match",
+    "rouge_l",
+    "token_f1",
+]
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _POINT_IN_NUMBER = re.compile(r"(?<=\d)\.(?=\d)")
@@ -102,9 +111,30 @@ def numeric_match(answer: str | None, references: Any, *, tolerance: float = 1e-
     return float(any(abs(said - truth) <= tolerance * max(1.0, abs(truth)) for truth in truths))
 
 
+def numeric_closeness(answer: str | None, references: Any, *, take: str = "last") -> float:
+    """How near a number in the answer is to a reference, ``1 - |said - truth| / max(1, |truth|)``, at least 0.
+
+    A graded :func:`numeric_match`: 1 for the right number, 0 for none, or for one that is wrong by its own size.
+
+    Examples
+    --------
+    >>> numeric_closeness("76 - 25 = 41", 51.0), numeric_closeness("No idea.", 51.0)
+    (0.803921568627451, 0.0)
+    """
+    one_of("take", take, ("first", "last"))
+    truths = [number for one in _listed(references) if not math.isnan(number := _number(one, take))]
+    if answer is None or not truths:
+        return math.nan
+    said = _number(answer, take)
+    if math.isnan(said):
+        return 0.0
+    return max(0.0, *(1.0 - abs(said - truth) / max(1.0, abs(truth)) for truth in truths))
+
+
 QUALITIES: dict[str, Callable[[str | None, Any], float]] = {
     "exact_match": exact_match,
     "numeric_match": numeric_match,
+    "numeric_closeness": numeric_closeness,
     "token_f1": token_f1,
     "rouge_l": rouge_l,
     "chrf": chrf,

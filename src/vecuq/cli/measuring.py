@@ -27,7 +27,7 @@ def measure(
         list[Path],
         typer.Argument(
             help="A classifier: npz of logits or probs, perhaps embeddings, labels, ids; or npy of logits; several: "
-            "one per member. A language model: jsonl of answers, as `vecuq ask`, servers and evaluation harnesses write.",
+            "one per member. A language model: jsonl of answers, as `vecuq ask`, servers and harnesses write it.",
             metavar="OUTPUTS...",
             show_default=False,
         ),
@@ -58,8 +58,8 @@ def measure(
     quality: Annotated[
         str | None,
         typer.Option(
-            help="Answers: add a column `quality`, beside the references: exact_match, numeric_match, token_f1, "
-            "rouge_l or chrf.",
+            help="Answers: add a column `quality`, beside the references: exact_match, numeric_match, "
+            "numeric_closeness, token_f1, rouge_l or chrf.",
             metavar="KIND",
         ),
     ] = None,
