@@ -124,6 +124,16 @@ WRONG = {
     "a label that is no truth value": (["evaluate", NEW, "--ood", "entropy", "--columns", "knn"], 1, "must be 0 or 1"),
     "an unknown metric": (["evaluate", NEW, "--ood", "is_ood", "--metrics", "roc_auk"], 2, "roc_auc"),
     "an unknown ending": (["compare", CALIBRATION, NEW, "--ood", "is_ood", "-o", "x.doc"], 2, "csv, md, tex"),
+    "a folder that is not there": (
+        ["evaluate", NEW, "--ood", "is_ood", "-o", "no/such/x.csv"],
+        2,
+        "there is no folder",
+    ),
+    "a label among the scores": (
+        ["evaluate", NEW, "--ood", "is_ood", "--columns", "knn,is_ood"],
+        1,
+        "label and a score",
+    ),
     "too few resamples": (["evaluate", NEW, "--ood", "is_ood", "--resamples", "-1"], 2, "resamples"),
 }
 
@@ -144,3 +154,47 @@ def test_constant_and_infinite_scores_do_not_stop_a_comparison(run, tmp_path, ne
     done = run("compare", CALIBRATION, tmp_path / "odd.csv", "--ood", "is_ood", *FEW)
     assert done.exit_code == 0, done.stderr
     assert "ood: " in done.stderr
+
+
+def test_a_column_that_is_called_like_a_method_stays_apart_from_it(run, tmp_path, new):
+    names = {"knn": "vecuq", "entropy": "sum()"}
+    for path in (CALIBRATION, NEW):
+        pd.read_csv(path).rename(columns=names).to_csv(tmp_path / path.name, index=False)
+    files = (tmp_path / CALIBRATION.name, tmp_path / NEW.name)
+    words = ("--ood", "is_ood", "--columns", "vecuq,sum(),mahalanobis", "--resamples", "10", "--json")
+    told = json.loads(run("compare", *files, *words).stdout)
+    assert told["components"] == ["vecuq (column)", "sum() (column)", "mahalanobis"]
+    found = estimates(told)
+    assert found["vecuq (column)", "ood", "roc_auc"]["value"] == roc_auc(new.knn, new.is_ood)
+    assert found["vecuq", "ood", "roc_auc"]["value"] != found["vecuq (column)", "ood", "roc_auc"]["value"]
+    assert len(told["comparison"]) == 2 + 3 + len(list_baselines())
+
+
+def test_one_column_may_serve_as_two_labels(run):
+    done = run("evaluate", NEW, "--ood", "is_ood", "--error", "is_ood", *FEW)
+    assert done.exit_code == 0, done.stderr
+
+
+def test_without_resamples_nothing_is_called_a_win(run):
+    words = ("--columns", ",".join(SCORES), "--resamples", "0", "--json")
+    told = json.loads(run("compare", CALIBRATION, NEW, *LABELS, *words).stdout)["comparison"]
+    assert {line["wins"] for line in told} == {line["losses"] for line in told} == {None}
+
+
+def test_the_regret_is_what_is_lost_to_the_best_score(run):
+    told = json.loads(run("compare", CALIBRATION, NEW, "--ood", "is_ood", *FEW, "--json").stdout)["comparison"]
+    by_name = {line["method"]: line for line in told}
+    best = max(by_name[name]["ood roc_auc"] for name in SCORES)
+    assert by_name["entropy"]["regret"] == 0.0
+    assert by_name["vecuq"]["regret"] == pytest.approx(best - by_name["vecuq"]["ood roc_auc"], abs=1e-12)
+
+
+def test_a_flipped_score_that_is_upside_down_is_advised_against_flipping(run):
+    done = run("evaluate", NEW, *LABELS, "--columns", "entropy", "--flip", "entropy", "--resamples", "40")
+    assert "leave it out of --flip entropy" in done.stderr
+
+
+def test_missing_rows_are_told_of_once(run, tmp_path, new):
+    new.assign(knn=new.knn.where(new.index > 9)).to_csv(tmp_path / "gaps.csv", index=False)
+    done = run("compare", CALIBRATION, tmp_path / "gaps.csv", *LABELS, *FEW)
+    assert done.stderr.count("note:") == 1

@@ -125,4 +125,5 @@ def _direction(axis: Array, along: Array) -> float:
 
 def _bounded(rows: Array) -> Array:
     """Keep raw scores where a sum over many columns stays finite."""
-    return np.clip(rows, -1e300, 1e300)
+    most = np.finfo(float).max / max(rows.shape[1], 1)
+    return np.clip(rows, -most, most)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,7 +73,7 @@ def evaluate(
             return
         for sheet in evaluation.task_sheets(found):
             print_sheet(sheet)
-        _tell_gaps(found, level if resamples else None)
+        _tell_gaps(found, level if resamples else None, columns=found.methods, flipped=listed(flip) or ())
 
 
 def compare(
@@ -123,7 +124,7 @@ def compare(
         )
         for name, reason in done.failed.items():
             note(f"{name} is missing: {reason}")
-        _tell_gaps(done.evaluation, level if resamples else None)
+        _tell_gaps(done.evaluation, level if resamples else None, columns=done.components, flipped=listed(flip) or ())
 
 
 def _plain(done: workflows.Compared) -> list[dict[str, Any]]:
@@ -134,7 +135,9 @@ def _plain(done: workflows.Compared) -> list[dict[str, Any]]:
     ]
 
 
-def _tell_gaps(found: evaluation.Evaluation, level: float | None) -> None:
+def _tell_gaps(
+    found: evaluation.Evaluation, level: float | None, *, columns: Sequence[str], flipped: Sequence[str]
+) -> None:
     """Print what the intervals are, which rows were left out, why figures are missing, and what looks upside down."""
     if level is not None:
         typer.echo(f"[low, high]: {100 * level:g} % bootstrap interval.")
@@ -147,11 +150,9 @@ def _tell_gaps(found: evaluation.Evaluation, level: float | None) -> None:
             absent.setdefault(f"{row['task']}: {row['reason']}", {})[row["method"]] = None
     for reason, methods in absent.items():
         note(f"{reason}: {', '.join(methods)}")
-    below = [name for name in found.methods if _below_chance(found, name)]
-    if below:
-        note(
-            f"{', '.join(below)}: worse than chance. If higher means more confident there, add --flip {','.join(below)}"
-        )
+    for name in [name for name in columns if _below_chance(found, name)]:
+        remedy = f"leave it out of --flip {name}" if name in flipped else f"add --flip {name}"
+        note(f"{name}: worse than chance. If its direction is wrong, {remedy}.")
 
 
 def _below_chance(found: evaluation.Evaluation, method: str) -> bool:

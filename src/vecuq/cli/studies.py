@@ -25,6 +25,13 @@ def reproduce(
     folder: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for tables (csv, Markdown, LaTeX), pictures and a page.")
     ] = Path("reproduced"),
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(
+            help="text: folder with llm_mcq_confidences.csv.gz, for a second table; it may be absent.",
+            show_default="../shared/data",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute tables and figures of the paper anew and show them beside the printed ones."""
@@ -32,7 +39,7 @@ def reproduce(
         one_of("study", study, STUDIES)
     with friendly_errors():
         with working() as tell:
-            studies = workflows.reproduce(study, folder, tell=tell)
+            studies = workflows.reproduce(study, folder, data_dir=data_dir, tell=tell)
         if as_json:
             figures = {done.name: done.figures for done in studies} if study == "all" else studies[0].figures
             print_json({"study": study, **figures})

@@ -6,7 +6,15 @@ Made by ``examples/make_demo_data.py``, ``studies/train_ensembles.py`` and ``stu
 from importlib.resources import files
 from pathlib import Path
 
-__all__ = ["demo_files", "ensemble_file"]
+__all__ = ["answers_file", "answers_released", "demo_files", "ensemble_file"]
+
+
+def answers_file(model: str, task: str) -> Path:
+    """Return the path of the answers of ``smollm2`` or ``gemma3`` to ``questions``, ``arithmetic`` or ``translation``.
+
+    Gzipped JSON lines of :class:`vecuq.answers.AnswerRecord`: one greedy answer and six samples per question.
+    """
+    return Path(str(files(__name__))) / "answers" / f"{model}_{task}.jsonl.gz"
 
 
 def demo_files() -> tuple[Path, Path]:
@@ -27,3 +35,9 @@ def ensemble_file(name: str) -> Path:
     Each set of rows is (groups, members, rows, classes); ``train_labels`` and ``test_labels`` go with two of them.
     """
     return Path(str(files(__name__))) / "ensembles" / f"{name}.npz"
+
+
+def answers_released() -> bool:
+    """Return whether the answers of the text study came along."""
+    models, tasks = ("smollm2", "gemma3"), ("questions", "arithmetic", "translation")
+    return all(answers_file(model, task).is_file() for model in models for task in tasks)

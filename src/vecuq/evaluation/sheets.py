@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from vecuq.evaluation.pareto import average_rank, pareto_share
+from vecuq.evaluation.pareto import average_rank, pareto_share, regret
 from vecuq.evaluation.results import Evaluation
 from vecuq.typeset import Ranged, Sheet
 
@@ -41,27 +41,29 @@ def _cell(evaluation: Evaluation, method: str, key: str) -> Ranged | None:
     return None if math.isnan(found.value) else Ranged(found.value, found.low, found.high)
 
 
-def comparison_sheet(evaluation: Evaluation, keys: Sequence[str]) -> Sheet:
-    """Return one line per method: the named metrics with intervals, wins and losses, average rank, Pareto share.
+def comparison_sheet(evaluation: Evaluation, keys: Sequence[str], components: Sequence[str]) -> Sheet:
+    """Return one line per method: the named metrics with intervals, and what decides between methods.
 
-    A win or a loss is a paired difference to another method, on one of the metrics, whose interval excludes 0.
+    A win or a loss is a paired difference to another method, on one of the metrics, whose interval excludes 0. The
+    regret is how far a method stays behind the best of the ``components``, on the metric where that is most.
     """
     chosen = [evaluation.comparison(key) for key in keys]
     table = evaluation.table(keys)
-    ranks, shares = average_rank(table), pareto_share(table)
+    ranks, shares, behind = average_rank(table), pareto_share(table), regret(table, components)
     rows: list[dict[str, Any]] = []
     for method in evaluation.methods:
-        records = [one.record(method) for one in chosen]
+        records = [one.record(method) for one in chosen if one.draws.shape[-1]]
         rows.append(
             {"method": method}
             | {key: _cell(evaluation, method, key) for key in keys}
             | {
-                "wins": sum(record.wins for record in records),
-                "losses": sum(record.losses for record in records),
+                "wins": sum(record.wins for record in records) if records else None,
+                "losses": sum(record.losses for record in records) if records else None,
+                "regret": float(behind[method].max()) if len(behind[method]) else None,
                 "average rank": ranks[method],
                 "Pareto share": shares[method],
             }
         )
     down = {one.metric.key: one.metric.higher_is_better for one in chosen}
-    down |= {"wins": True, "losses": False, "average rank": False, "Pareto share": True}
+    down |= {"wins": True, "losses": False, "regret": False, "average rank": False, "Pareto share": True}
     return Sheet("comparison", "Every way to combine the scores, and each score alone", tuple(rows), down=down)

@@ -1,4 +1,4 @@
-"""Every table and figure of the paper's image side, as studies that can be run."""
+"""Every table and figure of the paper, as studies that can be run."""
 
 from collections.abc import Callable
 
@@ -9,9 +9,10 @@ from vecuq.paper.images import reproduce_images
 from vecuq.paper.page import render_page
 from vecuq.paper.rules import reproduce_measures
 from vecuq.paper.study import Picture, Study
+from vecuq.paper.text import reproduce_text
 from vecuq.paper.toy import reproduce_toy
 
-__all__ = ["STUDIES", "Picture", "Study", "render_page"]
+__all__ = ["STUDIES", "Picture", "Study", "render_page", "reproduce_text"]
 
 # By name, in the order in which the paper meets them.
 STUDIES: dict[str, Callable[[], Study]] = {
@@ -21,4 +22,5 @@ STUDIES: dict[str, Callable[[], Study]] = {
     "ablation": reproduce_ablation,
     "extremes": reproduce_extremes,
     "measures": reproduce_measures,
+    "text": reproduce_text,
 }

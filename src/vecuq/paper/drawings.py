@@ -94,7 +94,7 @@ def grouped_bars(groups: Mapping[str, Mapping[str, Spread]], what: str) -> Figur
 
 
 def maps(panels: Mapping[str, Array], extent: tuple[float, float], points: Array) -> Figure:
-    """Draw one map of the plane per panel, brighter for more uncertain, with the training points on it."""
+    """Draw one map of the plane per panel, brighter for more uncertain, with points of the data on it."""
     from matplotlib.figure import Figure as NewFigure
 
     from vecuq.drawing import INK

@@ -14,7 +14,7 @@ from vecuq._check import Array
 from vecuq.evaluation import roc_auc
 from vecuq.paper.drawings import lines
 from vecuq.paper.ensembles import GroupScores, group_scores, n_groups
-from vecuq.paper.images import DIFFERS
+from vecuq.paper.images import DIFFERS, OTHER_GROUPS
 from vecuq.paper.printed import printed_table
 from vecuq.paper.study import Picture, Study
 from vecuq.paper.tasks import NAMES
@@ -58,7 +58,9 @@ def reproduce_extremes() -> Study:
         title="Extreme compositions: OOD detection from one score, alone, repeated, and beside constants",
         sheets=tuple(_sheet(name, found) for name, found in figures.items()),
         figures=figures,
-        differs=DIFFERS + " The pair is CIFAR-10 against TinyImageNet instead of CIFAR-10 against CIFAR-100.",
+        differs=DIFFERS
+        + OTHER_GROUPS
+        + " The pair is CIFAR-10 against TinyImageNet instead of CIFAR-10 against CIFAR-100.",
         printed=tuple(
             printed_table(f"extremes_{file}", name.capitalize(), decimals=4) for name, file in _FILES.items()
         ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from vecuq.measures import compositions
 from vecuq.paper.drawings import dots
 from vecuq.paper.ensembles import GroupScores
-from vecuq.paper.images import DIFFERS, best_or_second, worse_than_worst
+from vecuq.paper.images import DIFFERS, OTHER_GROUPS, best_or_second, worse_than_worst
 from vecuq.paper.printed import printed_table
 from vecuq.paper.study import Picture, Study
 from vecuq.paper.tasks import NAMES, Method, Outcome, component_methods, over_groups
@@ -40,7 +40,7 @@ def reproduce_measures() -> Study:
             name: {f"{NAMES[task.dataset]}: {task}": figures for task, figures in outcome.means().items()}
             for name, outcome in outcomes.items()
         },
-        differs=DIFFERS,
+        differs=DIFFERS + OTHER_GROUPS,
         printed=tuple(
             printed_table(f"measures_{name}", title, across=(OURS, *_RULES)) for name, (_, title) in _KINDS.items()
         ),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import numpy as np
 
 from vecuq import evaluation
 from vecuq._check import Array, wanted_columns
-from vecuq.errors import ColumnError, SettingError, TableError, VecuqError
+from vecuq.errors import ColumnError, MissingValueWarning, SettingError, TableError, VecuqError
 from vecuq.evaluation import Bootstrap, Evaluation
 from vecuq.ranker import Settings, fit_ranker
 from vecuq.table import ScoreTable, read_batches, write_atomic
@@ -76,7 +77,7 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate every score column of a table with labels, and its ``uncertainty`` if it has one."""
     whole = read_whole(table)
-    truth = label_columns(whole, labels)
+    truth = label_columns(whole, labels, scores=columns or ())
     scores = _scores(whole, labels, columns, flip)
     methods = {name: scores.values[:, k] for k, name in enumerate(scores.columns)}
     if columns is None and "uncertainty" in whole.column_names:
@@ -98,11 +99,14 @@ def compare(
     whole = read_whole(test)
     truth = label_columns(whole, labels, scores=fitted_on.columns)
     new = ScoreTable.of(whole, columns=fitted_on.columns, flip=flip)
-    methods, failed = _fitted_methods(fitted_on, new, bootstrap)
+    combined, failed = _fitted_methods(fitted_on, new, bootstrap)
+    components = {_beside(name, combined): new.values[:, k] for k, name in enumerate(new.columns)}
+    ours = {name: found for name, found in combined.items() if not name.endswith("()")}
+    methods = ours | components | combined
     found = evaluation.evaluate(methods, **truth, bootstrap=bootstrap)
     known = [one.metric.key for one in found.comparisons]
-    sheet = evaluation.comparison_sheet(found, [key for key in DECIDING if key in known])
-    return Compared(found, sheet, fitted_on.columns, failed)
+    sheet = evaluation.comparison_sheet(found, [key for key in DECIDING if key in known], tuple(components))
+    return Compared(found, sheet, tuple(components), failed)
 
 
 def _fitted_methods(
@@ -116,15 +120,21 @@ def _fitted_methods(
         "vecuq": fit_ranker(calibration, Settings(random_state=seed)).rank(new, warn=False).uncertainty,
         "vecuq (paper)": fit_ranker(calibration, Settings.paper()).rank(new, warn=False).uncertainty,
     }
-    methods |= {name: new.values[:, k] for k, name in enumerate(new.columns)}
     failed: dict[str, str] = {}
     for baseline in baselines().values():
         name = f"{baseline.name}()"
         try:
-            methods[name] = baseline.make().fit(calibration).uncertainty(new)
+            with warnings.catch_warnings():  # rows without a score are told of once, for all methods together
+                warnings.simplefilter("ignore", MissingValueWarning)
+                methods[name] = baseline.make().fit(calibration).uncertainty(new)
         except VecuqError as error:
             failed[name] = str(error)
     return methods, failed
+
+
+def _beside(column: str, taken: Collection[str]) -> str:
+    """Return what a column is called beside methods, one of which may have its very name."""
+    return f"{column} (column)" if column in taken else column
 
 
 def read_whole(path: PathLike) -> pa.Table:
@@ -139,7 +149,7 @@ def read_whole(path: PathLike) -> pa.Table:
 
 def _scores(table: pa.Table, labels: Labels, columns: Sequence[str] | None, flip: Sequence[str]) -> ScoreTable:
     """Return the score columns: those that were named, or all that look like scores and are no labels."""
-    plain = table.drop_columns([name for name in labels.named().values() if name in table.column_names])
+    plain = table.drop_columns([name for name in dict.fromkeys(labels.named().values()) if name in table.column_names])
     return ScoreTable.of(table if columns else plain, columns=columns, flip=flip)
 
 
@@ -182,6 +192,8 @@ def write_sheets(sheets: Sequence[Sheet], out: PathLike) -> None:
 def ending_of(out: PathLike) -> str:
     """Return the ending of a file of tables, or say which there are."""
     ending = Path(out).suffix.lstrip(".").lower()
+    if not Path(out).parent.is_dir():
+        raise SettingError(f"{out} cannot be written: there is no folder {Path(out).parent}.")
     if ending not in FORMATS:
         raise SettingError(f"Tables are written as {', '.join(FORMATS)}; {out} ends in none of these.")
     return ending

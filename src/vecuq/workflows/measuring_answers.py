@@ -33,6 +33,7 @@ __all__ = ["CHUNK", "Gap", "MeasuredAnswers", "WantedOfAnswers", "is_answers", "
 
 # Answers that are worked on at once.
 CHUNK = 256
+_CHUNKS_TOGETHER = 64
 # How files of answers are named; pickles are taken for answers too, to be refused with a word on how to export them.
 _ENDINGS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz", ".man", ".pkl", ".pickle")
 
@@ -146,7 +147,7 @@ def measure_answers(
     with TemporaryDirectory(prefix="vecuq-") as folder:
         laid = Path(folder) / "scores.parquet"
         chunks = in_order(partial(measure_chunk, wanted), _chunks(reader), jobs=jobs)
-        write_batches(laid, (tally.noted(chunk, watch) for chunk in chunks))
+        write_batches(laid, _gathered(tally.noted(chunk, watch) for chunk in chunks))
         tally.refuse_empty(wanted.measures)
         left_out = _write_kept(laid, out, tally.kept, wanted.measures if complete else ())
     return tally.told(reader, left_out)
@@ -163,6 +164,15 @@ def _chunks(reader: AnswerReader) -> Iterator[list[AnswerRecord]]:
     stream = iter(reader)
     while chunk := list(islice(stream, CHUNK)):
         yield chunk
+
+
+def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield fewer and longer batches: each becomes a group of rows in the file, and many small ones are a burden."""
+    import pyarrow as pa
+
+    stream = iter(batches)
+    while some := list(islice(stream, _CHUNKS_TOGETHER)):
+        yield from pa.Table.from_batches(some).combine_chunks().to_batches()
 
 
 class MeasuredChunk(NamedTuple):

@@ -1,0 +1,288 @@
+"""From files of answers to a table of scores: what is computed, what is absent and why, and the whole path."""
+
+import gzip
+import json
+import math
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import numpy.testing as npt
+import pandas as pd
+import pytest
+
+from vecuq.answers import Answer, AnswerRecord, read_answers
+from vecuq.ask import Plan
+from vecuq.engine import in_order
+from vecuq.errors import SettingError, TableError
+from vecuq.measures import list_measures
+from vecuq.measures.text import TextOutput, measure_answer
+from vecuq.measures.text.recorded import output_of
+from vecuq.quality import rouge_l
+from vecuq.workflows import WantedOfAnswers, measure_answers
+from vecuq.workflows.asking import ask
+from vecuq.workflows.measuring_answers import CHUNK
+
+# Translations of 24 sentences by two small models, four samples each.
+RECORDED = Path(__file__).parent / "data" / "recorded_answers.jsonl.gz"
+COCOA = ["cocoa_msp", "cocoa_perplexity", "cocoa_mean_token_entropy", "msp"]
+ALL = list(list_measures()["text"])
+
+
+@pytest.fixture(scope="module")
+def records():
+    return list(read_answers(RECORDED))
+
+
+def said(text, *logprobs):
+    return Answer(text=text, logprobs=logprobs, entropies=tuple(0.5 for _ in logprobs))
+
+
+def bare(text):
+    return Answer(text=text)
+
+
+def write(path, records):
+    path.write_text("".join(record.to_line() + "\n" for record in records))
+    return path
+
+
+class Replay:
+    """A model that says what was recorded."""
+
+    name = "recorded"
+
+    def __init__(self, records):
+        self.records = {record.id: record for record in records}
+
+    def answer(self, question, plan):
+        record = self.records[question.id]
+        return record.greedy, list(record.samples)
+
+
+def test_from_questions_to_answers_scores_a_model_and_its_worth(run, records, tmp_path):
+    for name, part in (("calibration", records[:32]), ("new", records[32:])):
+        asked = [{"id": r.id, "question": r.question, "references": r.references} for r in part]
+        (tmp_path / f"{name}_questions.jsonl").write_text("".join(json.dumps(one) + "\n" for one in asked))
+        answers = tmp_path / f"{name}.jsonl"
+        ask(tmp_path / f"{name}_questions.jsonl", answers, Replay(records), Plan(samples=4))
+        done = run(
+            *("measure", answers, "--measures", "cocoa", "--quality", "rouge_l"), "-o", tmp_path / f"{name}.parquet"
+        )
+        assert done.exit_code == 0, done.output
+        assert f"{len(part)} answers measured" in done.stdout
+        assert list(pd.read_parquet(tmp_path / f"{name}.parquet")) == ["id", *COCOA, "quality"]
+    fitted = run("fit", tmp_path / "calibration.parquet", "-o", tmp_path / "m.vecuq", "--json")
+    assert json.loads(fitted.stdout)["columns"] == COCOA
+    assert json.loads(fitted.stdout)["set_aside"] == ["id", "quality"]
+    ranked = tmp_path / "ranked.parquet"
+    assert run("score", tmp_path / "m.vecuq", tmp_path / "new.parquet", "-o", ranked).exit_code == 0
+    told = run("evaluate", ranked, "--quality", "quality", "--json")
+    assert told.exit_code == 0, told.output
+    assert "prediction_rejection_ratio" in told.stdout
+    table = pd.read_parquet(ranked)
+    # Worse translations are more uncertain, on real answers of real models.
+    assert table["uncertainty"].corr(table["quality"], method="spearman") < -0.3
+
+
+def test_the_command_gives_the_numbers_that_python_gives(run, records, tmp_path):
+    out = tmp_path / "scores.parquet"
+    done = run("measure", RECORDED, "--quality", "rouge_l", "-o", out)
+    assert done.exit_code == 0, done.output
+    table = pd.read_parquet(out)
+    assert list(table) == ["id", *ALL, "quality"]
+    assert list(table["id"]) == [record.id for record in records]
+    expected = [measure_answer(output_of(record)).values for record in records]
+    npt.assert_array_equal(table[ALL].to_numpy(), [[one[name] for name in ALL] for one in expected])
+    npt.assert_array_equal(table["quality"], [rouge_l(r.greedy.text, r.references) for r in records])
+    assert "Without an NLI model, degree_matrix" in done.stderr
+    assert "by rouge_l" in done.stderr
+
+
+def test_a_sample_keeps_its_end_in_its_probability_and_not_in_its_tokens():
+    drawn = Answer(text="a b", tokens=("a", " b", "</s>"), logprobs=(-1.0, -2.0, -4.0), n_end=1)
+    output = output_of(AnswerRecord(id="q", question="why?", greedy=drawn, samples=(drawn,)))
+    assert isinstance(output, TextOutput)
+    sample = output.samples[0]
+    assert (sample.tokens, sample.token_logprobs, sample.logprob) == (("a", " b"), (-1.0, -2.0), -7.0)
+    assert (output.tokens, output.token_logprobs, output.n_end) == (drawn.tokens, drawn.logprobs, 1)
+    assert output.question == "why?"
+
+
+def test_texts_alone_give_what_they_allow_and_a_reason_for_each_other(run, tmp_path):
+    path = write(
+        tmp_path / "a.jsonl",
+        [AnswerRecord(id=str(k), greedy=bare("yes"), samples=(bare("yes"), bare("no"))) for k in range(3)],
+    )
+    done = run("measure", path, "-o", tmp_path / "s.parquet")
+    kept = ["consistency", "degree_matrix", "eigenvalue_laplacian", "eccentricity", "semantic_entropy_empirical"]
+    assert list(pd.read_parquet(tmp_path / "s.parquet")) == ["id", *kept, "lexical_similarity"]
+    absent = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("absent:")]
+    assert absent == [name for name in ALL if name not in (*kept, "lexical_similarity")]
+    assert "no token log-probabilities" in done.stdout
+
+
+def test_an_empty_answer_is_missing_and_counted_never_confident(run, tmp_path):
+    whole = AnswerRecord(id="a", greedy=said("to be", -1.0, -1.0), samples=(said("to be", -1.0, -1.0),))
+    empty = AnswerRecord(id="b", greedy=said("", -0.01), samples=whole.samples)
+    path = write(tmp_path / "a.jsonl", [whole, empty])
+    done = run("measure", path, "--measures", "msp,consistency", "-o", tmp_path / "s.parquet", "--json")
+    told = json.loads(done.stdout)
+    assert told["partly"] == {
+        name: {"n_missing": 1, "reason": "the answer is empty"} for name in ("msp", "consistency")
+    }
+    table = pd.read_parquet(tmp_path / "s.parquet")
+    assert table["msp"][0] == 2.0
+    assert table.loc[1, ["msp", "consistency"]].isna().all()
+    text = run("measure", path, "--measures", "msp", "-o", tmp_path / "s.parquet").stdout
+    assert "partly: msp  missing in 1, most often: the answer is empty" in text
+
+
+def test_complete_leaves_out_rows_with_gaps_so_that_they_can_be_fitted(run, refused, tmp_path):
+    whole = AnswerRecord(id="a", greedy=said("to be", -1.0, -1.0))
+    empty = AnswerRecord(id="b", greedy=said("", -0.01))
+    path = write(tmp_path / "a.jsonl", [whole, empty])
+    done = run("measure", path, "--measures", "msp", "--complete", "-o", tmp_path / "s.csv")
+    assert "1 answers measured, 1 left out for missing measures" in done.stdout
+    assert list(pd.read_csv(tmp_path / "s.csv")["id"]) == ["a"]
+    # Each has one of two measures, so none has both.
+    texts = AnswerRecord(id="c", greedy=bare("yes"), samples=(bare("no"),))
+    path = write(tmp_path / "b.jsonl", [whole, texts])
+    line = refused("measure", path, "--measures", "msp,consistency", "--complete", "-o", tmp_path / "t.csv")
+    assert "None of the 2 answers has all measures" in line
+
+
+def test_a_bad_line_is_counted_and_told_with_its_place_or_stops_it_all(run, refused, records, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(records[0].to_line() + "\nbroken\n" + records[1].to_line() + "\n{}\n")
+    done = run("measure", path, "-o", tmp_path / "s.parquet", "--measures", "msp")
+    assert done.exit_code == 0
+    assert "2 lines were left out" in done.stderr
+    assert "a.jsonl, line 2: not valid JSON" in done.stderr
+    assert len(pd.read_parquet(tmp_path / "s.parquet")) == 2
+    (tmp_path / "s.parquet").unlink()
+    assert "line 2" in refused("measure", path, "-o", tmp_path / "s.parquet", "--strict")
+
+
+def test_greedy_and_samples_may_come_in_two_files(run, tmp_path):
+    for name, texts in (("greedy", ["Paris"]), ("samples", ["Paris", "Lyon"])):
+        reply = {"id": "q1", "choices": [{"message": {"content": text}} for text in texts]}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(reply) + "\n")
+    done = run("measure", tmp_path / "greedy.jsonl", "--samples", tmp_path / "samples.jsonl", "-o", tmp_path / "s.csv")
+    assert done.exit_code == 0, done.output
+    assert pd.read_csv(tmp_path / "s.csv")["consistency"][0] == 0.5
+
+
+def test_truncated_entropies_are_told_and_may_be_renormalised(run, tmp_path):
+    top = [{"token": word, "logprob": math.log(0.25)} for word in "ab"]
+    content = [{"token": "a", "logprob": math.log(0.25), "top_logprobs": top}]
+    reply = {"id": "q1", "temperature": 0, "choices": [{"message": {"content": "a"}, "logprobs": {"content": content}}]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(reply) + "\n")
+    asked = ["measure", tmp_path / "a.jsonl", "--measures", "mean_token_entropy", "-o", tmp_path / "s.csv"]
+    done = run(*asked)
+    assert "Entropies run over the likeliest 2 tokens" in done.stderr
+    assert pd.read_csv(tmp_path / "s.csv")["mean_token_entropy"][0] == pytest.approx(math.log(4) / 2, abs=1e-6)
+    run(*asked, "--renormalise")
+    assert pd.read_csv(tmp_path / "s.csv")["mean_token_entropy"][0] == pytest.approx(math.log(2), abs=1e-6)
+
+
+def test_the_similarity_is_a_choice(run, tmp_path):
+    path = write(tmp_path / "a.jsonl", [AnswerRecord(id="q", greedy=bare("a b"), samples=(bare("b a"),))])
+    for name, expected in (("rouge_l", 0.5), ("jaccard", 0.0)):
+        run("measure", path, "--similarity", name, "--measures", "consistency", "-o", tmp_path / "s.csv")
+        assert pd.read_csv(tmp_path / "s.csv")["consistency"][0] == expected
+
+
+def test_quality_without_references_is_absent_with_its_reason(run, tmp_path):
+    path = write(tmp_path / "a.jsonl", [AnswerRecord(id="q", greedy=said("yes", -1.0))])
+    done = run("measure", path, "--quality", "exact_match", "--measures", "msp", "-o", tmp_path / "s.csv")
+    assert list(pd.read_csv(tmp_path / "s.csv")) == ["id", "msp"]
+    assert "absent: quality  no references" in done.stdout
+
+
+def test_what_cannot_be_measured_is_one_line_and_leaves_no_trace(refused, tmp_path):
+    path = write(tmp_path / "a.jsonl", [AnswerRecord(id="q", greedy=bare("yes"))])
+    out = ["-o", tmp_path / "s.parquet"]
+    assert "allow none of the measures (msp: no token log-probabilities)" in refused(
+        "measure", path, "--measures", "msp", *out
+    )
+    assert "holds the answers" in refused("measure", path, "-o", path)
+    (tmp_path / "empty.jsonl").write_text("")
+    assert "no answers to be read" in refused("measure", tmp_path / "empty.jsonl", *out)
+    (tmp_path / "a.man").write_bytes(b"\x80\x04junk")
+    assert "a pickle runs code" in refused("measure", tmp_path / "a.man", *out)
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["a.jsonl", "b.npz"], "one at a time"),
+        (["a.jsonl", "--train", "t.npz"], "for a classifier only"),
+        (["b.npz", "--quality", "rouge_l"], "--quality"),
+        (["a.jsonl", "--quality", "rogue_l"], "Did you mean 'rouge_l'?"),
+        (["a.jsonl", "--similarity", "rouge"], "similarity must be one of"),
+        (["a.jsonl", "--measures", "cocoa_mps"], "Did you mean 'cocoa_msp'?"),
+        (["a.jsonl", "--jobs", "-1"], "jobs"),
+    ],
+)
+def test_wrong_usage_is_told_before_any_file_is_read(run, words, hint):
+    done = run("measure", *words)
+    assert done.exit_code == 2
+    assert hint in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_processes_keep_the_order_and_the_bits(records, tmp_path):
+    lines = [r.model_copy(update={"id": f"{k}-{r.id}"}).to_line() for k in range(30) for r in records]
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join(lines).encode()))
+    assert len(lines) > 5 * CHUNK
+    wanted = WantedOfAnswers(["msp", "consistency"], quality="rouge_l")
+    tables = []
+    for jobs in (1, 2):
+        done = measure_answers([path], tmp_path / f"{jobs}.parquet", wanted, jobs=jobs)
+        assert done.n_rows == len(lines)
+        tables.append(pd.read_parquet(tmp_path / f"{jobs}.parquet"))
+    pd.testing.assert_frame_equal(*tables)
+
+
+def test_work_in_processes_comes_back_in_order_and_errors_are_raised_in_place():
+    assert list(in_order(abs, range(-20, 0), jobs=2, alone=2)) == list(range(20, 0, -1))
+    assert list(in_order(abs, [], jobs=2)) == []
+    done = in_order(math.sqrt, [4.0, 1.0, -1.0, 9.0], jobs=2, alone=1)
+    assert [next(done), next(done)] == [2.0, 1.0]
+    with pytest.raises(ValueError, match=r"math domain error|nonnegative"):
+        next(done)
+
+
+def test_a_wish_that_cannot_be_met_is_refused_in_python_too(tmp_path):
+    with pytest.raises(SettingError, match="There is no measure"):
+        measure_answers([RECORDED], tmp_path / "s.csv", WantedOfAnswers(["mps"]))
+    with pytest.raises(SettingError, match="quality must be one of"):
+        measure_answers([RECORDED], tmp_path / "s.csv", WantedOfAnswers(quality="bleurt"))
+    with pytest.raises(TableError, match="must end in one of"):
+        measure_answers([RECORDED], tmp_path / "s.txt")
+
+
+def test_memory_does_not_grow_with_the_number_of_answers(records, tmp_path):
+    peaks = []
+    for times in (16, 48):
+        path = tmp_path / f"{times}.jsonl"
+        lines = [r.model_copy(update={"id": f"{k}-{r.id}"}).to_line() for k in range(times) for r in records]
+        path.write_text("\n".join(lines))
+        del lines
+        tracemalloc.start()
+        measure_answers([path], tmp_path / "s.parquet", WantedOfAnswers(["msp"]))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    # Ids stay in memory, to be told when they come twice; the answers, of 2 kB each in the file, do not.
+    assert peaks[1] - peaks[0] < 1_000 * 32 * len(records)
+
+
+def test_closeness_is_graded():
+    from vecuq.quality import numeric_closeness
+
+    assert numeric_closeness("9 - 4 = 5", ["5"]) == 1.0
+    assert numeric_closeness("it is 8", ["10", "100"]) == pytest.approx(0.8)
+    assert numeric_closeness("it is 30", ["10"]) == 0.0
+    assert numeric_closeness("none", ["10"]) == 0.0
+    assert np.isnan(numeric_closeness("5", []))
