@@ -12,9 +12,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vecuq._check import Array, finite_rows, refuse_missing
-from vecuq.baselines.columns import FittedColumns, is_named
 from vecuq.errors import CalibrationError, MissingValueWarning
-from vecuq.table import ScoreTable
+from vecuq.table import Matching, ScoreTable, is_named
 
 __all__ = ["Combiner", "Scorer"]
 
@@ -59,7 +58,7 @@ class Combiner(BaseEstimator, ABC):  # type: ignore[misc]
         chosen = rows[:, active]
         self.scorer_ = self._learn(chosen[np.lexsort(chosen.T)])
         self.active_ = active
-        self.fitted_columns_ = FittedColumns(table.columns, table.flipped, hasattr(self, "feature_names_in_"))
+        self.fitted_columns_ = Matching(table.columns, hasattr(self, "feature_names_in_"), table.flipped)
         return self
 
     def uncertainty(self, X: Any) -> Array:

@@ -125,5 +125,5 @@ def _direction(axis: Array, along: Array) -> float:
 
 def _bounded(rows: Array) -> Array:
     """Keep raw scores where a sum over many columns stays finite."""
-    most = np.finfo(float).max / max(rows.shape[1], 1)
+    most = np.finfo(float).max / (rows.shape[1] + 1)  # one more than there are columns: sums round up
     return np.clip(rows, -most, most)

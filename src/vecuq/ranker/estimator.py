@@ -16,7 +16,7 @@ from vecuq.ranker.missing import CHOICES
 from vecuq.ranker.ranker import How, Ranker, Ranking
 from vecuq.ranker.settings import PAPER, Settings
 from vecuq.ranker.stream import gather
-from vecuq.table import ScoreTable
+from vecuq.table import ScoreTable, is_named
 
 __all__ = ["VecUQ"]
 
@@ -238,7 +238,7 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         return How(missing=self.missing, ties=ties, random_state=self.random_state, n_jobs=self.n_jobs, warn=warn)
 
     def _calibration_table(self, X: Any) -> ScoreTable:
-        if not _is_named(X):
+        if not is_named(X):
             self.__dict__.pop("feature_names_in_", None)
             # Missing values are refused later, with the names of their columns.
             matrix = validate_data(self, X, dtype=_FLOATS, ensure_all_finite=False)
@@ -250,18 +250,10 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
 
     def _new_rows(self, X: Any) -> Any:
         """Pass named rows on; check plain ones with scikit-learn's own messages. No rows at all is no error."""
-        if _is_named(X):
+        if is_named(X):
             return X
         return validate_data(self, X, reset=False, dtype=_FLOATS, ensure_all_finite=False, ensure_min_samples=0)
 
 
 # Single precision is scored without a copy in double.
 _FLOATS = [np.float64, np.float32]
-
-
-def _is_named(X: Any) -> bool:
-    if isinstance(X, ScoreTable) or type(X) is dict:
-        return True
-    # Asked of the type first: a lazy frame warns when it is asked itself, and is refused later.
-    known = [name for name in ("column_names", "columns") if hasattr(type(X), name)]
-    return bool(known) and all(isinstance(name, str) for name in getattr(X, known[0]))

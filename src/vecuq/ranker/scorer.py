@@ -14,11 +14,11 @@ from vecuq._check import Array, finite_rows, one_of, refuse_holes
 from vecuq.errors import CalibrationError, ModelFileError
 from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.dominance import Dominance
-from vecuq.ranker.matching import Matching
 from vecuq.ranker.missing import CHOICES, Pattern, incomplete, marginal
 from vecuq.ranker.rows import Kept
 from vecuq.ranker.settings import Settings
 from vecuq.scaling import Scaler
+from vecuq.table import Matching
 from vecuq.transport import RankMap
 
 __all__ = ["Scorer"]

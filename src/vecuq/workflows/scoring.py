@@ -18,9 +18,8 @@ from vecuq.outputs import read_outputs
 from vecuq.pipeline import VecUQPipeline, load_pipeline
 from vecuq.ranker import MISSING, Ranker
 from vecuq.ranker.decide import flagged
-from vecuq.ranker.matching import Matching
 from vecuq.ranker.tensors import saved_kind
-from vecuq.table import RESERVED, ScoreTable, kind_of, read_batches, write_batches
+from vecuq.table import RESERVED, Matching, ScoreTable, kind_of, read_batches, write_batches
 from vecuq.table.score_table import CONTRIBUTION
 from vecuq.workflows.watch import NOBODY, PathLike, Watch, load_model
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from vecuq._check import Array
 from vecuq.errors import ColumnError, TableError
-from vecuq.table import ScoreTable
+from vecuq.table.score_table import ScoreTable
 
-__all__ = ["Matching"]
+__all__ = ["Matching", "is_named"]
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,7 @@ class Matching:
     def _by_position(self, table: ScoreTable) -> Array:
         if len(table.columns) != len(self.columns):
             raise TableError(
-                f"This ranker was fitted on {len(self.columns)} columns, {list(self.columns)}; "
-                f"got {len(table.columns)}."
+                f"This model was fitted on {len(self.columns)} columns, {list(self.columns)}; got {len(table.columns)}."
             )
         return table.values
 
@@ -74,6 +73,15 @@ class Matching:
     def _renamed(self, table: ScoreTable) -> ScoreTable:
         values, ours = self._by_position(table), dict(zip(table.columns, self.columns, strict=True))
         return ScoreTable(self.columns, values, flipped=frozenset(ours[name] for name in table.flipped))
+
+
+def is_named(data: Any) -> bool:
+    """Whether all columns of ``data`` have names that are text, by which they can be matched."""
+    if isinstance(data, ScoreTable) or type(data) is dict:
+        return True
+    # Asked of the type first: a lazy frame warns when it is asked itself, and is refused later.
+    known = [name for name in ("column_names", "columns") if hasattr(type(data), name)]
+    return bool(known) and all(isinstance(name, str) for name in getattr(data, known[0]))
 
 
 def _has_names(data: Any) -> bool:
