@@ -198,3 +198,10 @@ def test_missing_rows_are_told_of_once(run, tmp_path, new):
     new.assign(knn=new.knn.where(new.index > 9)).to_csv(tmp_path / "gaps.csv", index=False)
     done = run("compare", CALIBRATION, tmp_path / "gaps.csv", *LABELS, *FEW)
     assert done.stderr.count("note:") == 1
+
+
+def test_columns_of_whole_numbers_are_not_scores_and_that_is_said(run, tmp_path, new):
+    new.assign(n_tokens=range(len(new))).to_csv(tmp_path / "more.csv", index=False)
+    done = run("evaluate", tmp_path / "more.csv", *LABELS, "--resamples", "10")
+    assert "Not evaluated, being whole numbers: n_tokens." in done.stderr
+    assert "Not evaluated" not in run("evaluate", NEW, *LABELS, "--resamples", "10").stderr

@@ -12,10 +12,10 @@ import numpy as np
 
 from vecuq import evaluation
 from vecuq._check import Array, wanted_columns
-from vecuq.errors import ColumnError, MissingValueWarning, SettingError, TableError, VecuqError
+from vecuq.errors import ColumnError, MissingValueWarning, SettingError, TableError, VecuqError, VecuqWarning
 from vecuq.evaluation import Bootstrap, Evaluation
 from vecuq.ranker import Settings, fit_ranker
-from vecuq.table import ScoreTable, read_batches, write_atomic
+from vecuq.table import RESERVED, ScoreTable, read_batches, write_atomic
 from vecuq.typeset import FORMATS, Sheet
 from vecuq.workflows.watch import PathLike
 
@@ -80,6 +80,8 @@ def evaluate(
     truth = label_columns(whole, labels, scores=columns or ())
     scores = _scores(whole, labels, columns, flip)
     methods = {name: scores.values[:, k] for k, name in enumerate(scores.columns)}
+    if columns is None:
+        _tell_unread(whole, {*scores.columns, *labels.named().values()})
     if columns is None and "uncertainty" in whole.column_names:
         methods["uncertainty"] = ScoreTable.of(whole, columns=["uncertainty"]).values[:, 0]
     return evaluation.evaluate(methods, **truth, metrics=metrics, bootstrap=bootstrap)
@@ -151,6 +153,18 @@ def _scores(table: pa.Table, labels: Labels, columns: Sequence[str] | None, flip
     """Return the score columns: those that were named, or all that look like scores and are no labels."""
     plain = table.drop_columns([name for name in dict.fromkeys(labels.named().values()) if name in table.column_names])
     return ScoreTable.of(table if columns else plain, columns=columns, flip=flip)
+
+
+def _tell_unread(table: pa.Table, read: Collection[str]) -> None:
+    """Warn of columns of whole numbers, which were not taken for scores."""
+    import pyarrow as pa
+
+    unread = [
+        field.name for field in table.schema if field.name not in {*read, *RESERVED} and pa.types.is_integer(field.type)
+    ]
+    if unread:
+        told = f"Not evaluated, being whole numbers: {', '.join(unread)}. Name score columns to choose others."
+        warnings.warn(told, VecuqWarning, stacklevel=3)
 
 
 def label_columns(table: pa.Table, labels: Labels, *, scores: Sequence[str] = ()) -> dict[str, Array]:
