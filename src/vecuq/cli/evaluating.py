@@ -119,9 +119,8 @@ def compare(
             print_json({**told, "comparison": _plain(done), "estimates": done.evaluation.rows()})
             return
         print_sheet(done.sheet)
-        typer.echo(
-            "name() is a baseline, see vecuq.baselines; wins and losses are differences that chance does not explain."
-        )
+        counted = "; wins and losses are differences that chance does not explain" if resamples else ""
+        typer.echo(f"name() is a baseline, see vecuq.baselines{counted}.")
         for name, reason in done.failed.items():
             note(f"{name} is missing: {reason}")
         _tell_gaps(done.evaluation, level if resamples else None, columns=done.components, flipped=listed(flip) or ())
