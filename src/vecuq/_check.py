@@ -112,7 +112,9 @@ def bad_cell(column: str, row: int, value: object) -> ColumnError:
 
 def finite_rows(values: Array) -> NDArray[np.bool_]:
     """Return which rows have every value present and finite."""
-    return np.asarray(np.isfinite(values).all(axis=1))
+    finite = np.isfinite(values)
+    # One look at everything is many times faster than one per row, and mostly enough.
+    return np.ones(len(values), dtype=bool) if finite.all() else np.asarray(finite.all(axis=1))
 
 
 def refuse_missing(values: Array, columns: Sequence[str], *, first_row: int = 0) -> None:

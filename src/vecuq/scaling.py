@@ -36,7 +36,7 @@ class Scaler:
         """Scale rows, shape (rows, columns); increasing in every column, never infinite."""
         with np.errstate(over="ignore"):
             scaled = (values - self.lower) / self.span
-        scaled = np.clip(scaled, -_LIMIT, _LIMIT)
+        np.clip(scaled, -_LIMIT, _LIMIT, out=scaled)
         if len(self.knots):
             for k in range(scaled.shape[1]):
                 _through_knots(values[:, k], self.knots[:, k], scaled[:, k])

@@ -14,8 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from vecuq.transport.blocks import in_blocks
-from vecuq.transport.boxmap import BoxMap, box_map
+from vecuq.transport.boxmap import BoxMap
 from vecuq.transport.cells import REACH, Cells, khatri_rao
+from vecuq.transport.expansion import box_map
 from vecuq.transport.targets import Array, Cloud, Grid
 
 __all__ = ["CloudMap", "GridMap", "RankMap", "rank_map"]
