@@ -11,10 +11,9 @@ import pytest
 
 from vecuq import workflows
 from vecuq.answers import read_answers
-from vecuq.errors import TableError
 from vecuq.evaluation import prediction_rejection_ratio
 from vecuq.paper import choices, generations, reproduce_text, splits
-from vecuq.paper.generations import COMPONENTS, MEASURES, MODELS, TASKS, judged_scores, missing_files, text_scores
+from vecuq.paper.generations import COMPONENTS, MEASURES, MODELS, TASKS, judged_scores, text_scores
 from vecuq.paper.images import worse_than_worst
 from vecuq.paper.printed import printed_table
 from vecuq.paper.splits import OURS, JudgedScores, over_splits
@@ -106,17 +105,6 @@ def test_an_answer_without_a_measure_is_left_out_and_counted():
     npt.assert_array_equal(holed.scores["MSP"], np.delete(whole.scores["MSP"], 3))
 
 
-def test_an_absent_release_is_one_clear_line(run, monkeypatch, tmp_path):
-    monkeypatch.setattr(generations, "answers_file", lambda model, task: tmp_path / f"{model}_{task}.jsonl.gz")
-    with pytest.raises(TableError, match=r"smollm2_questions.jsonl.gz.* are not there"):
-        text_scores()
-    done = run("reproduce", "text", "-o", tmp_path / "out")
-    assert done.exit_code == 1
-    assert done.stderr.count("\n") == 1
-    assert "python -m studies.generate_answers" in done.stderr
-    assert not (tmp_path / "out").exists()
-
-
 def test_the_study_is_written_with_the_papers_four_tables_beside_it(release, tmp_path):
     workflows.reproduce("text", tmp_path / "out", data_dir=release)
     names = {path.name for path in (tmp_path / "out").iterdir()}
@@ -128,7 +116,6 @@ def test_the_study_is_written_with_the_papers_four_tables_beside_it(release, tmp
     }
 
 
-@pytest.mark.skipif(bool(missing_files()), reason="the answers of the text study are not in this checkout")
 def test_on_real_answers_the_rank_is_never_worse_than_its_worst_component(tmp_path):
     study = reproduce_text(tmp_path)
     for judged in text_scores().values():
@@ -141,7 +128,6 @@ def test_on_real_answers_the_rank_is_never_worse_than_its_worst_component(tmp_pa
         assert worse_than_worst(study.figures, name, COMPONENTS) == 0
 
 
-@pytest.mark.skipif(bool(missing_files()), reason="the answers of the text study are not in this checkout")
 def test_the_release_holds_greedy_answers_and_samples_with_all_that_measures_need():
     paths = [generations.answers_file(model, task) for model in MODELS for task in TASKS]
     assert sum(path.stat().st_size for path in paths) <= 10_000_000

@@ -6,7 +6,7 @@ Made by ``examples/make_demo_data.py``, ``studies/train_ensembles.py`` and ``stu
 from importlib.resources import files
 from pathlib import Path
 
-__all__ = ["answers_file", "answers_released", "demo_files", "ensemble_file"]
+__all__ = ["answers_file", "demo_files", "ensemble_file"]
 
 
 def answers_file(model: str, task: str) -> Path:
@@ -35,9 +35,3 @@ def ensemble_file(name: str) -> Path:
     Each set of rows is (groups, members, rows, classes); ``train_labels`` and ``test_labels`` go with two of them.
     """
     return Path(str(files(__name__))) / "ensembles" / f"{name}.npz"
-
-
-def answers_released() -> bool:
-    """Return whether the answers of the text study came along."""
-    models, tasks = ("smollm2", "gemma3"), ("questions", "arithmetic", "translation")
-    return all(answers_file(model, task).is_file() for model in models for task in tasks)

@@ -14,13 +14,12 @@ import numpy as np
 from vecuq._check import Array
 from vecuq.answers import AnswerRecord, read_answers
 from vecuq.data import answers_file
-from vecuq.errors import TableError
 from vecuq.measures.text import measure_answer
 from vecuq.measures.text.recorded import output_of
 from vecuq.paper.splits import JudgedScores
 from vecuq.quality import measure_quality
 
-__all__ = ["COMPONENTS", "MEASURES", "MODELS", "QUALITY", "TASKS", "missing_files", "text_scores"]
+__all__ = ["COMPONENTS", "MEASURES", "MODELS", "QUALITY", "TASKS", "text_scores"]
 
 MODELS = {"smollm2": "SmolLM2-135M", "gemma3": "Gemma-3-270M"}
 TASKS = {"questions": "NQ-Open", "translation": "Multi30kDeEn", "arithmetic": "SVAMP"}
@@ -43,20 +42,8 @@ MEASURES = {
 COMPONENTS = ("CoCoA MSP", "CoCoA PPL", "CoCoA MTE", "MSP")
 
 
-def missing_files() -> list[Path]:
-    """Return the files of the release that are not there."""
-    wanted = [answers_file(model, task) for model in MODELS for task in TASKS]
-    return [path for path in wanted if not path.is_file()]
-
-
 def text_scores() -> dict[str, JudgedScores]:
-    """Return the scores of every model and task, by the column of the table; all answers must be there."""
-    missing = missing_files()
-    if missing:
-        raise TableError(
-            f"The text study needs the answers in {missing[0].parent}, and {', '.join(path.name for path in missing)} "
-            f"are not there. `python -m studies.generate_answers` makes them, in about ninety CPU-minutes."
-        )
+    """Return the scores of every model and task, by the column of the table."""
     return {
         f"{model_name} {task_name}": _scores(answers_file(model, task), QUALITY[task])
         for model, model_name in MODELS.items()

@@ -43,10 +43,12 @@ def reproduce_text(data_dir: Path = DATA_DIR) -> Study:
     ratios = over_splits(subjects, generations.COMPONENTS)
     chosen = choices.choice_scores(data_dir)
     chosen_ratios = None if chosen is None else over_splits(chosen, choices.COMPONENTS)
-    sheets = [ratios.sheet("text", f"PRR at 50 % of two models on three tasks, mean over {N_SPLITS} splits")]
+    sheets = [
+        ratios.sheet("text", f"PRR at 50 % of two models on three tasks, mean and deviation over {N_SPLITS} splits")
+    ]
     figures = ratios.means()
     if chosen_ratios is not None:
-        title = f"PRR at 50 % of three models on multiple-choice questions, mean over {N_SPLITS} splits"
+        title = f"PRR at 50 % of three models on multiple-choice questions, mean and deviation over {N_SPLITS} splits"
         sheets.append(chosen_ratios.sheet("text_choices", title))
         figures |= chosen_ratios.means()
     return Study(
@@ -79,10 +81,10 @@ def _differs(subjects: Mapping[str, JudgedScores], data_dir: Path, *, with_choic
         "Models and data: SmolLM2-135M and Gemma-3-270M on 220 questions of Natural Questions, 220 sentences of "
         "Multi30k (German to English) and 220 word problems of SVAMP, six samples each, instead of models of 7-8 "
         "billion parameters. A quarter of the rows fits the map and the rest evaluates, "
-        f"{N_SPLITS} times. Quality: token F1, ROUGE-L, and closeness of the number (1 less its relative error, at "
-        "least 0). Texts are compared by ROUGE-L, also where the paper asks an NLI model (DegMat, EigValLaplacian, "
-        f"Semantic Entropy). Of {kept + left:,} answers, {left:,} lack a measure, most often since a sample is empty, "
-        "and are left out."
+        f"{N_SPLITS} times; beside 55 rows the 15 anchors carry 21 % of the mass. Quality: token F1, ROUGE-L, and "
+        "closeness of the number (1 less its relative error, at least 0). Texts are compared by ROUGE-L, also where "
+        "the paper asks an NLI model (DegMat, EigValLaplacian, Semantic Entropy). "
+        f"Of {kept + left:,} answers, {left:,} lack a measure, most often since a sample is empty, and are left out."
     )
     if with_choices:
         return told + " The multiple-choice table is not in the paper: four confidences under two prompts."

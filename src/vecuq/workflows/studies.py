@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vecuq._check import one_of
-from vecuq.data import answers_released
-from vecuq.errors import VecuqWarning
 from vecuq.table import atomic_folder, write_atomic
 from vecuq.typeset import FORMATS
 from vecuq.workflows.watch import PathLike
@@ -39,12 +36,8 @@ def reproduce(
     from vecuq.paper import STUDIES, reproduce_text
 
     runs = STUDIES if data_dir is None else {**STUDIES, "text": lambda: reproduce_text(Path(data_dir))}
-
     studies = []
     for study in tuple(STUDIES) if name == "all" else (one_of("study", name, (*STUDIES, "all")),):
-        if name == "all" and study == "text" and not answers_released():
-            warnings.warn("The study text is left out: its answers are not released yet.", VecuqWarning, stacklevel=2)
-            continue
         tell(f"study {study}")
         studies.append(runs[study]())
     if folder is not None:
