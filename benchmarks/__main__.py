@@ -12,7 +12,16 @@ from pathlib import Path
 
 from benchmarks.measure import ONE_THREAD, Claim, machine
 
-ALL = ("startup", "fit_peers", "fit_growth", "score_peers", "score_file", "robustness", "classifier_measures")
+ALL = (
+    "startup",
+    "fit_peers",
+    "fit_growth",
+    "score_peers",
+    "score_file",
+    "robustness",
+    "classifier_measures",
+    "text_measures",
+)
 QUICK = ("startup", "fit_peers", "score_peers", "score_file")
 HEAD = ("claim", "vecuq", "peer", "measured", "goal", "holds")
 HERE = Path(__file__).parent
