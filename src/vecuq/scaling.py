@@ -35,7 +35,8 @@ class Scaler:
     def transform(self, values: Array) -> Array:
         """Scale rows, shape (rows, columns); increasing in every column, never infinite."""
         with np.errstate(over="ignore"):
-            scaled = (values - self.lower) / self.span
+            scaled = values - self.lower
+            scaled /= self.span
         np.clip(scaled, -_LIMIT, _LIMIT, out=scaled)
         if len(self.knots):
             for k in range(scaled.shape[1]):

@@ -18,7 +18,7 @@ def fitted(m, g, epsilon):
 @pytest.mark.parametrize(("m", "g"), [(1, 5000), (2, 70), (3, 18), (4, 10)])
 def test_the_short_sum_is_the_map_inside_the_box(m, g, epsilon):
     exact, box = fitted(m, g, epsilon)
-    short = box_map(exact.axes, exact.log_v, epsilon, box)
+    short = box_map(exact.axes, exact.log_v, epsilon, box, 1e-9)
     assert short is not None
     assert short.first.matrix.size + short.second.matrix.size < 2 * g**m
     corners = np.stack(np.meshgrid(*np.stack(box).T, indexing="ij"), axis=-1).reshape(-1, m)
@@ -28,9 +28,9 @@ def test_the_short_sum_is_the_map_inside_the_box(m, g, epsilon):
 
 def test_it_is_not_used_where_it_would_save_nothing_or_the_kernel_is_steep():
     small, box = fitted(4, 6, 0.5)
-    assert box_map(small.axes, small.log_v, 0.5, box) is None
+    assert box_map(small.axes, small.log_v, 0.5, box, 1e-9) is None
     steep, box = fitted(2, 70, 0.02)
-    assert box_map(steep.axes, steep.log_v, 0.02, box) is None
+    assert box_map(steep.axes, steep.log_v, 0.02, box, 1e-9) is None
 
 
 @pytest.mark.parametrize("kind", ["gamma", "heavy", "spike"])

@@ -18,7 +18,10 @@ from numpy.typing import NDArray
 from vecuq.transport.projection import chebyshev_values
 from vecuq.transport.targets import Array
 
-__all__ = ["BoxMap", "Half"]
+__all__ = ["BOX_BLOCK", "BoxMap", "Half"]
+
+# Rows that are worked on together: here a row is cheap, so more of them share the cost of a call.
+BOX_BLOCK = 1152
 
 
 @dataclass(frozen=True)
@@ -65,11 +68,15 @@ class BoxMap:
 
     def images(self, rows: Array) -> Array:
         """Return the rank images of rows inside the box."""
-        units = (rows.T - self.centre[:, None]) / self.half[:, None]
+        units = rows.T - self.centre[:, None]
+        units /= self.half[:, None]
         powers = chebyshev_values(units, self.bases[0].shape[1])
         tables = [basis @ powers[:, k] for k, basis in enumerate(self.bases)]
         split = len(tables) // 2
         f, g = self.first(tables[:split]), self.second(tables[split:])
         by_first, by_second = np.einsum("lrb,rb->lb", f, g[0]), np.einsum("lrb,rb->lb", g[1:], f[0])
-        slopes = np.concatenate([by_first[1:], by_second]) / by_first[0]
-        return np.asarray((self.middle[:, None] + (0.5 * self.epsilon / self.half)[:, None] * slopes).T)
+        slopes = np.concatenate([by_first[1:], by_second])
+        slopes /= by_first[0]
+        slopes *= (0.5 * self.epsilon / self.half)[:, None]
+        slopes += self.middle[:, None]
+        return slopes.T

@@ -32,19 +32,20 @@ _STEEPEST, _FLATTEST = 12.0, 1e-3
 _FEWEST = 4096
 
 
-def box_map(axes: tuple[Array, ...], log_v: Array, epsilon: float, box: tuple[Array, Array]) -> BoxMap | None:
+def box_map(
+    axes: tuple[Array, ...], log_v: Array, epsilon: float, box: tuple[Array, Array], tol: float
+) -> BoxMap | None:
     """Expand the map on the box; None where it would save little, or where digits would be lost.
 
-    What is dropped can move a rank image by about 5e-9 for four columns (1e-12 for fewer, where accuracy is cheap), if
-    all of it adds up; measured errors are a hundredth of that. Rounding is bounded likewise: where the sum varies so
-    much over the box that it would show, the expansion is refused.
+    What is dropped can move a rank image by about ``tol``, if all of it adds up; most often the error is a hundredth of
+    that. Rounding is bounded likewise: where the sum varies so much over the box that it would show, the expansion is
+    refused.
     """
     centre, half = 0.5 * (box[0] + box[1]), 0.5 * (box[1] - box[0])
     middle = np.array([0.5 * (axis[0] + axis[-1]) for axis in axes])
     rates = [2.0 * h * (axis - t) / epsilon for axis, h, t in zip(axes, half, middle, strict=True)]
     if log_v.size < _FEWEST or len(axes) > 4 or not all(_FLATTEST < np.abs(r).max() < _STEEPEST for r in rates):
         return None
-    tol = 5e-9 if len(axes) == 4 else 1e-12
     level = log_v + Cells.single(axes, epsilon, centre).tilt(centre)
     v = np.exp(level - level.max())
     bases = [_Basis.of(rate, scale, tol) for rate, scale in zip(rates, epsilon / (2.0 * half), strict=True)]
