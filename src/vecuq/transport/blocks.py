@@ -89,9 +89,8 @@ def in_blocks(
 
 
 def _fill(function: Callable[[Array], Array], rows: Array, out: Array, size: int) -> None:
-    block = np.empty((size, rows.shape[1]))
     for span in spans(len(rows), size):
-        filled = span.stop - span.start
-        block[:filled] = rows[span]
-        block[filled:] = rows[span.start]
+        block, filled = rows[span], span.stop - span.start
+        if filled < size:
+            block = np.concatenate([block, np.repeat(block[:1], size - filled, axis=0)])
         out[span] = function(block)[:filled]

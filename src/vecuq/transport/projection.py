@@ -44,14 +44,18 @@ def chebyshev_nodes(q: int) -> Array:
 
 
 def chebyshev_values(x: Array, q: int) -> Array:
-    """Return T_0(x) .. T_(q-1)(x), shape (q, *x.shape), by the three-term recurrence."""
-    values = np.ones((q, *x.shape))
+    """Return T_0(x) .. T_(q-1)(x), shape (q, *x.shape), twice as many at every step: T_(a+j) = 2 T_a T_j - T_(a-j)."""
+    values = np.empty((q, *x.shape))
+    values[0] = 1.0
     if q > 1:
         values[1] = x
-    twice = 2.0 * x
-    for r in range(2, q):
-        np.multiply(twice, values[r - 1], out=values[r])
-        values[r] -= values[r - 2]
+    known = 2
+    while known < q:
+        top, more = known - 1, min(known - 1, q - known)
+        made = values[known : known + more]
+        np.multiply(2.0 * values[top], values[1 : more + 1], out=made)
+        made -= values[top - more : top][::-1]
+        known += more
     return values
 
 
@@ -61,7 +65,7 @@ def chebyshev_moments(units: Array, q: int) -> Array:
     half = m // 2
     total = np.zeros((q**half, q ** (m - half)))
     for span in spans(len(units), _ROWS):
-        factors = [chebyshev_values(column, q) for column in units[span].T]
+        factors = list(chebyshev_values(np.ascontiguousarray(units[span].T), q).swapaxes(0, 1))
         n_rows = span.stop - span.start
         total += khatri_rao(factors[:half], n_rows) @ khatri_rao(factors[half:], n_rows).T
     return total.reshape((q,) * m)
