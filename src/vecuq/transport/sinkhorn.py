@@ -30,29 +30,34 @@ class Anderson:
     """Anderson mixing: the combination of past steps whose combined residual is smallest (Anderson 1965)."""
 
     def __init__(self, weights: Array, depth: int = 10) -> None:
-        self.root, self.depth = np.sqrt(weights), depth
-        self.images: list[Array] = []
-        self.residuals: list[Array] = []
+        self.root = np.sqrt(weights)
+        # Differences of successive residuals and of successive images; the oldest gives way to the newest.
+        self.steps, self.moves = np.empty((2, depth, weights.size))
+        self.last: tuple[Array, Array] | None = None
+        self.seen = 0
 
     def forget(self) -> None:
         """Start afresh after a step that failed."""
-        self.images.clear()
-        self.residuals.clear()
+        self.last, self.seen = None, 0
 
     def propose(self, point: Array, image: Array) -> Array:
         """Take in one evaluated point and its image; return the next point to try."""
-        self.images = [*self.images[-self.depth :], image]
-        self.residuals = [*self.residuals[-self.depth :], self.root * (image - point)]
-        if len(self.images) == 1:
+        residual = self.root * (image - point)
+        before, self.last = self.last, (residual, image)
+        if before is None:
             return image
-        steps = np.diff(np.array(self.residuals), axis=0)
+        place = self.seen % len(self.steps)
+        np.subtract(residual, before[0], out=self.steps[place])
+        np.subtract(image, before[1], out=self.moves[place])
+        self.seen += 1
+        steps, moves = self.steps[: self.seen], self.moves[: self.seen]
         gram = steps @ steps.T
         gram[np.diag_indices_from(gram)] *= 1.0 + 1e-12
         try:
-            mix = np.linalg.solve(gram, steps @ self.residuals[-1])
+            mix = np.linalg.solve(gram, steps @ residual)
         except np.linalg.LinAlgError:
             return image
-        return np.asarray(image - mix @ np.diff(np.array(self.images), axis=0))
+        return np.asarray(image - mix @ moves)
 
 
 def solve(
@@ -69,23 +74,24 @@ def solve(
     the last plain step, from which the error cannot rise.
     """
     live = weights > 0
-    log_b = safe_log(weights[live])
+    b = weights[live]
+    log_b = safe_log(b)
     full = np.full(weights.shape, -np.inf)
-    mixing = Anderson(weights[live])
+    mixing = Anderson(b)
     point = plain = best = log_b
     accepted = best_error = np.inf
     sweep = 0
     for sweep in range(1, max_sweeps + 1):
         full[live] = point
         image = log_b - push(full)[live]
-        error = _marginal_error(log_b, point, image)
+        error = _marginal_error(b, point, image)
         if progress is not None:
             progress(sweep, error)
         if error < best_error:
             best, best_error = point, error
         if error <= tol:
             break
-        if mixing.images and not error <= accepted:
+        if mixing.last is not None and not error <= accepted:
             point = plain
             mixing.forget()
         elif np.isfinite(error):
@@ -97,7 +103,7 @@ def solve(
     return Potentials(full, best_error, sweep, best_error <= tol)
 
 
-def _marginal_error(log_b: Array, point: Array, image: Array) -> float:
+def _marginal_error(b: Array, point: Array, image: Array) -> float:
     """Sum over targets of the distance between the mass received and the mass wanted."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return float(np.sum(np.exp(log_b) * np.abs(np.expm1(point - image))))
+        return float(b @ np.abs(np.expm1(point - image)))
