@@ -55,8 +55,7 @@ class Task:
 
 def open_questions(folder: Path) -> Iterator[dict[str, Any]]:
     """Yield the open questions, each with its accepted answers."""
-    for number, line in enumerate((folder / "nq_open_dev.jsonl").read_text("utf-8").splitlines()):
-        row = json.loads(line)
+    for number, row in enumerate(_rows(folder / "nq_open_dev.jsonl")):
         yield {"id": f"nq-{number}", "question": row["question"] + "?", "references": row["answer"]}
 
 
@@ -74,9 +73,14 @@ def arithmetic(folder: Path) -> Iterator[dict[str, Any]]:
 
 def translation(folder: Path) -> Iterator[dict[str, Any]]:
     """Yield the German sentences, each with its English one."""
-    for number, line in enumerate((folder / "multi30k_test2016_de_en.jsonl").read_text("utf-8").splitlines()):
-        row = json.loads(line)
+    for number, row in enumerate(_rows(folder / "multi30k_test2016_de_en.jsonl")):
         yield {"id": f"multi30k-{number}", "question": row["source"], "references": [row["target"]]}
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield one object per line; a line ends at a newline only, not at what else Unicode calls a line's end."""
+    with path.open(encoding="utf-8", newline="\n") as lines:
+        yield from map(json.loads, lines)
 
 
 TASKS = {

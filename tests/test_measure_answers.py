@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.testing as npt
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from vecuq.answers import Answer, AnswerRecord, read_answers
@@ -19,7 +20,7 @@ from vecuq.measures import list_measures
 from vecuq.measures.text import TextOutput, measure_answer
 from vecuq.measures.text.recorded import output_of
 from vecuq.quality import rouge_l
-from vecuq.workflows import WantedOfAnswers, measure_answers
+from vecuq.workflows import WantedOfAnswers, Watch, measure_answers
 from vecuq.workflows.asking import ask
 from vecuq.workflows.measuring_answers import CHUNK
 
@@ -186,6 +187,92 @@ def test_truncated_entropies_are_told_and_may_be_renormalised(run, tmp_path):
     assert pd.read_csv(tmp_path / "s.csv")["mean_token_entropy"][0] == pytest.approx(math.log(2), abs=1e-6)
 
 
+@pytest.mark.parametrize("renormalise", [False, True])
+def test_a_table_says_over_how_many_tokens_its_entropies_run_and_how(run, tmp_path, renormalise):
+    top = [{"token": word, "logprob": math.log(0.25)} for word in "ab"]
+    content = [{"token": "a", "logprob": math.log(0.25), "top_logprobs": top}]
+    reply = {"id": "q1", "temperature": 0, "choices": [{"message": {"content": "a"}, "logprobs": {"content": content}}]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(reply) + "\n")
+    asked = ["measure", tmp_path / "a.jsonl", "-o", tmp_path / "s.parquet", *(["--renormalise"] if renormalise else [])]
+    done = run(*asked)
+    how = "; made to sum to 1." if renormalise else "; as they are, not made to sum to 1."
+    assert how in done.stderr
+    metadata = pq.read_schema(tmp_path / "s.parquet").metadata
+    assert metadata[b"vecuq.entropy_top_k"] == b"2"
+    assert metadata[b"vecuq.entropy_renormalised"] == (b"true" if renormalise else b"false")
+    told = json.loads(run(*asked, "--json").stdout)
+    assert (told["entropy_top_k"], told["entropy_renormalised"]) == ([2], renormalise)
+
+
+def test_renormalise_says_so_where_it_changes_nothing(run, tmp_path):
+    known = Answer(text="a", entropies=(0.5,), entropy_top_k=5)
+    path = write(tmp_path / "a.jsonl", [AnswerRecord(id="q", greedy=known)])
+    asked = ["measure", path, "--measures", "mean_token_entropy", "-o", tmp_path / "s.parquet"]
+    assert "--renormalise changes nothing" in run(*asked, "--renormalise").stderr
+    assert "--renormalise" not in run(*asked).stderr
+    both = known.model_copy(update={"entropy_renormalised": True})
+    write(path, [AnswerRecord(id="q", greedy=known), AnswerRecord(id="r", greedy=both)])
+    assert "some made to sum to 1, some not" in run(*asked).stderr
+    assert pq.read_schema(tmp_path / "s.parquet").metadata[b"vecuq.entropy_renormalised"] == b"mixed"
+
+
+def test_a_full_vocabulary_needs_no_word(run, tmp_path):
+    path = write(tmp_path / "a.jsonl", [AnswerRecord(id="q", greedy=said("a", -1.0))])
+    assert "ntrop" not in run("measure", path, "-o", tmp_path / "s.parquet").stderr
+    assert not pq.read_schema(tmp_path / "s.parquet").metadata
+
+
+def test_npz_files_of_texts_are_answers_and_those_of_logits_are_not(run, refused, tmp_path):
+    np.savez(tmp_path / "a.npz", texts=np.array(["a b", "c"]), logprobs=np.array([[-0.1, -0.2], [-0.3, -np.inf]]))
+    done = run("measure", tmp_path / "a.npz", "--measures", "msp", "-o", tmp_path / "s.csv")
+    assert done.exit_code == 0, done.output
+    assert list(pd.read_csv(tmp_path / "s.csv")["msp"]) == pytest.approx([0.3, 0.3])
+    np.savez(tmp_path / "b.npz", logits=np.zeros((2, 3)))
+    assert (
+        "rows of 1 x 3 outputs"
+        in run("measure", tmp_path / "b.npz", "--measures", "msp", "-o", tmp_path / "s.csv").stdout
+    )
+    done = run("measure", tmp_path / "a.npz", tmp_path / "b.npz", "-o", tmp_path / "s.csv")
+    assert done.exit_code == 2
+    np.savez(tmp_path / "c.npz", texts=np.array(["a", 1], dtype=object))
+    assert "arrays of objects are pickles" in refused("measure", tmp_path / "c.npz", "-o", tmp_path / "s.csv")
+
+
+def test_what_never_met_is_told_and_so_is_what_was_joined_by_number(run, tmp_path):
+    for name, texts in (("greedy", ["Paris"]), ("samples", ["Paris", "Lyon"])):
+        choices = [{"message": {"content": text}} for text in texts]
+        rows = [{"id": f"chatcmpl-{name}", "choices": choices}] * (1 if name == "greedy" else 2)
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = ["measure", tmp_path / "greedy.jsonl", "--samples", tmp_path / "samples.jsonl", "-o", tmp_path / "s.csv"]
+    done = run(*asked)
+    assert "note: 1 line was joined with another file's by the line number" in done.stderr
+    assert "note: 1 of 2 questions have both a greedy answer and samples" in done.stderr
+    assert len(json.loads(run(*asked, "--json").stdout)["notes"]) == 2
+
+
+def test_more_columns_than_can_be_fitted_are_told(run, records, tmp_path):
+    path = write(tmp_path / "a.jsonl", records[:2])
+    out = ["-o", tmp_path / "s.parquet"]
+    assert "18 columns of scores; `vecuq fit` takes up to 10." in run("measure", path, *out).stderr
+    assert "columns of scores" not in run("measure", path, "--measures", "cocoa", *out).stderr
+
+
+def test_one_bad_line_is_told_in_the_singular(run, records, tmp_path):
+    (tmp_path / "a.jsonl").write_text(records[0].to_line() + "\nbroken\n")
+    done = run("measure", tmp_path / "a.jsonl", "--measures", "msp", "-o", tmp_path / "s.parquet")
+    assert "1 line was left out and could not be read:" in done.stderr
+
+
+def test_reading_shows_progress_before_measuring_does(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps({"id": str(k), "text": "x", "logprobs": [-1.0]}) + "\n" for k in range(120)))
+    read, rows = [], []
+    measure_answers(
+        [path], tmp_path / "s.csv", WantedOfAnswers(["msp"]), watch=Watch(rows=rows.append, read=read.append)
+    )
+    assert (read, rows) == ([100], [120])
+
+
 def test_the_similarity_is_a_choice(run, tmp_path):
     path = write(tmp_path / "a.jsonl", [AnswerRecord(id="q", greedy=bare("a b"), samples=(bare("b a"),))])
     for name, expected in (("rouge_l", 0.5), ("jaccard", 0.0)):
@@ -210,7 +297,7 @@ def test_what_cannot_be_measured_is_one_line_and_leaves_no_trace(refused, tmp_pa
     (tmp_path / "empty.jsonl").write_text("")
     assert "no answers to be read" in refused("measure", tmp_path / "empty.jsonl", *out)
     (tmp_path / "a.man").write_bytes(b"\x80\x04junk")
-    assert "a pickle runs code" in refused("measure", tmp_path / "a.man", *out)
+    assert "a manager file of lm-polygraph" in refused("measure", tmp_path / "a.man", *out)
 
 
 @pytest.mark.parametrize(

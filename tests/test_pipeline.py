@@ -100,6 +100,57 @@ def test_a_pipeline_keeps_its_temperature(train, calibration, new, tmp_path):
         VecUQPipeline().fit(known, ClassifierOutputs.of(logits=calibration))
 
 
+def test_the_pipeline_decides_and_gives_reasons_like_its_ranker(pipeline, new):
+    table, ranker = pipeline.measure(new), pipeline.ranker
+    assert pipeline.threshold(0.1) == ranker.threshold(0.1)
+    assert pipeline.threshold() == ranker.threshold()
+    npt.assert_array_equal(pipeline.flag(new, 0.1), ranker.flag(table, 0.1))
+    npt.assert_array_equal(pipeline.flag(new, 0.1), pipeline.uncertainty(new) > pipeline.threshold(0.1))
+    for method in ("bh", "none"):
+        npt.assert_array_equal(pipeline.select(new, 0.5, method=method), ranker.select(table, 0.5, method=method))
+    npt.assert_array_equal(pipeline.explain(new, method="gradient"), ranker.explain(table, method="gradient"))
+    total = ranker.baseline + pipeline.explain(new).sum(axis=1)
+    npt.assert_allclose(total, pipeline.uncertainty(new), atol=1e-9)
+    assert pipeline.why(new) == ranker.why(table)
+    how = {"ties": "randomised", "random_state": 3}
+    npt.assert_array_equal(pipeline.p_values(new, **how), ranker.p_values(table, **how))
+
+
+def test_outputs_with_holes_are_scored_from_the_measures_that_are_left(train, calibration, new):
+    def with_embeddings(logits, labels=None):
+        return ClassifierOutputs.of(logits=logits, embeddings=logits.mean(axis=0), labels=labels)
+
+    made = VecUQPipeline().fit(with_embeddings(np.stack(train.members), train.labels), with_embeddings(calibration))
+    embeddings = new.mean(axis=0)
+    embeddings[3] = np.nan
+    holed = ClassifierOutputs.of(logits=new, embeddings=embeddings)
+    assert np.isnan(made.measure(holed).values[3]).tolist() == [False, False, False, True]
+    for ask in (made.uncertainty, made.p_values):
+        assert np.isfinite(ask(holed, missing="marginal")).all()
+        npt.assert_array_equal(np.isnan(ask(holed, warn=False)), np.arange(50) == 3)
+    assert np.isfinite(made.explain(holed, missing="marginal")).all()
+    assert "not scored" not in made.why(holed, missing="marginal")[3]
+    assert made.flag(holed, 0.1, warn=False)[3]
+    assert made.flag(holed, 0.1, missing="marginal")[3] == (made.p_values(holed, missing="marginal")[3] <= 0.1)
+    with pytest.raises(TableError, match="missing='error'"):
+        made.rank(holed, missing="error")
+
+
+def test_a_saved_pipeline_selects_from_a_file_of_outputs(tmp_path, pipeline, new):
+    import pyarrow.parquet as pq
+
+    from vecuq import workflows
+
+    pipeline.save(tmp_path / "model.vecuq")
+    strange = np.concatenate([new, 8 * np.random.default_rng(3).normal(size=(3, 20, 4))], axis=1)
+    np.savez(tmp_path / "new.npz", logits=strange)
+    paths = [tmp_path / name for name in ("model.vecuq", "new.npz", "ranked.parquet")]
+    done = workflows.score(*paths, alpha=0.1, select="bh")
+    expected = pipeline.select(strange, 0.1)
+    npt.assert_array_equal(pq.read_table(paths[-1])["selected"].to_numpy(zero_copy_only=False), expected)
+    assert done.n_selected == expected.sum() > 0
+
+
 def test_what_cannot_be_done_is_told(train, calibration, pipeline, ranker, tmp_path):
     with pytest.raises(SettingError, match="Did you mean 'entropy'"):
         VecUQPipeline(["entropi"])

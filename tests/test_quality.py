@@ -159,3 +159,9 @@ def test_an_unknown_quality_or_lists_that_do_not_match_are_told():
         measure_quality("token_f", ["a"], ["a"])
     with pytest.raises(TableError, match="as many references"):
         measure_quality("rouge_l", ["a"], [])
+
+
+@pytest.mark.parametrize("measure", OF_TEXTS)
+def test_an_answer_that_is_no_text_is_refused_with_a_word(measure):
+    with pytest.raises(TableError, match="An answer must be a text"):
+        measure(5, "5")

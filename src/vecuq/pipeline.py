@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vecuq._check import Array, one_of
 from vecuq.errors import ModelFileError, TableError, VecuqError
@@ -13,6 +16,7 @@ from vecuq.measures.compute import EMBEDDINGS
 from vecuq.outputs import ClassifierOutputs
 from vecuq.ranker import Ranker, Ranking, Settings, fit_ranker
 from vecuq.ranker.artefact import arrays_of, header_of, ranker_of
+from vecuq.ranker.ranker import How
 from vecuq.ranker.tensors import read_tensors, write_tensors
 from vecuq.table import ScoreTable
 
@@ -85,17 +89,41 @@ class VecUQPipeline:
             raise TableError(_other_temperature("these outputs", given.temperature, self.temperature))
         return measure(given, self.measures, self._densities, embedding=self.embedding)
 
-    def rank(self, outputs: Any) -> Ranking:
-        """Return score, rank image and p-value of every row."""
-        return self.ranker.rank(self.measure(outputs))
+    def rank(self, outputs: Any, **how: Unpack[How]) -> Ranking:
+        """Return score, rank image and p-value of every row; for ``missing`` and more see :meth:`vecuq.Ranker.rank`."""
+        return self.ranker.rank(self.measure(outputs), **how)
 
-    def uncertainty(self, outputs: Any) -> Array:
-        """Return one number per row; higher is more uncertain, NaN where an output is."""
-        return self.rank(outputs).uncertainty
+    def uncertainty(self, outputs: Any, **how: Unpack[How]) -> Array:
+        """Return one number per row; higher is more uncertain, NaN where an output is unless ``missing="marginal"``."""
+        return self.rank(outputs, **how).uncertainty
 
-    def p_values(self, outputs: Any) -> Array:
+    def p_values(self, outputs: Any, **how: Unpack[How]) -> Array:
         """Return conformal p-values; see :meth:`vecuq.Ranker.p_values`."""
-        return self.ranker.p_values(self.measure(outputs))
+        return self.ranker.p_values(self.measure(outputs), **how)
+
+    def threshold(self, alpha: float | None = None) -> float:
+        """Return the score above which rows are flagged at rate ``alpha``; see :meth:`vecuq.Ranker.threshold`."""
+        return self.ranker.threshold(alpha)
+
+    def flag(self, outputs: Any, alpha: float | None = None, **how: Unpack[How]) -> NDArray[np.bool_]:
+        """Return which rows are flagged at false-alarm rate ``alpha``; see :meth:`vecuq.Ranker.flag`."""
+        return self.ranker.flag(self.measure(outputs), alpha, **how)
+
+    def select(
+        self, outputs: Any, alpha: float | None = None, *, method: str = "bh", **how: Unpack[How]
+    ) -> NDArray[np.bool_]:
+        """Return the foreign rows of a batch at false-discovery rate ``alpha``; see :meth:`vecuq.Ranker.select`."""
+        return self.ranker.select(self.measure(outputs), alpha, method=method, **how)
+
+    def explain(
+        self, outputs: Any, *, method: str = "shapley", missing: str = "nan", n_jobs: int | None = None
+    ) -> Array:
+        """Return the contribution of every measure, (rows, measures); see :meth:`vecuq.Ranker.explain`."""
+        return self.ranker.explain(self.measure(outputs), method=method, missing=missing, n_jobs=n_jobs)
+
+    def why(self, outputs: Any, *, missing: str = "nan", n_jobs: int | None = None) -> list[str]:
+        """Return one short sentence per row: which measure did it; see :meth:`vecuq.Ranker.why`."""
+        return self.ranker.why(self.measure(outputs), missing=missing, n_jobs=n_jobs)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the pipeline to one file, whole or not at all."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from vecuq._check import Array, in_range, one_of
+from vecuq._check import Array, in_range, one_line, one_of
 from vecuq.errors import SettingError, TableError
 from vecuq.measures.text.lexical import WITHOUT_SPACES
 from vecuq.measures.text.lexical import rouge_l as rouge_l_of_two
@@ -158,6 +158,10 @@ def measure_quality(kind: str, answers: Sequence[str | None], references: Sequen
 def _best(compare: Callable[[str, str], float], answer: str | None, references: Any) -> float:
     """Return the best comparison with a reference, of those that say something."""
     truths = [text for one in _listed(references) if (text := str(one)).strip()]
+    if answer is not None and not isinstance(answer, str):
+        raise TableError(
+            f"An answer must be a text, or None where there is none; got {one_line(repr(answer), most=40)}."
+        )
     if answer is None or not truths:
         return math.nan
     return max(compare(answer, truth) for truth in truths) if answer.strip() else 0.0

@@ -1,8 +1,11 @@
 """Files that are broken by chance or on purpose: one clear error per line, and bounded memory."""
 
 import json
+import subprocess
+import sys
 import tracemalloc
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -53,6 +56,7 @@ TEMPLATES = [
     },
     {"doc_id": 1, "doc": {"question": "q"}, "target": "t", "arguments": [["q", {"temperature": 1}]], "resps": [["x"]]},
 ]
+NO_TEXT = (b"\x80", b"PK", b"PAR1", b"\x1f\x8b", b"\xff\xfe", b"\xfe\xff")
 ODD = st.one_of(
     st.none(),
     st.booleans(),
@@ -99,7 +103,8 @@ def read_beside_a_good_line(path, line, **options):
     records = list(reader)
     assert "good" in [record.id for record in records]
     for problem in reader.problems:
-        assert problem.startswith(f"{path}, line 1: ") or "'good'" in problem
+        # A line with nothing but a bracket begins a list, of which the good line is the first entry.
+        assert problem.startswith((f"{path}, line 1: ", f"{path}, after entry 1: ")) or "'good'" in problem
         assert len(problem) < 600
         assert problem.isprintable()
     return reader
@@ -122,11 +127,11 @@ def test_a_line_read_as_the_wrong_kind_is_skipped_with_its_place(tmp_path, line,
     with suppress(TableError):  # nothing else may come; a file without any answers is such an error
         list(reader)
     assert reader.n_read + reader.n_skipped == (1 if line.strip() else 0)
-    assert all(problem.startswith(f"{path}, line 1: ") for problem in reader.problems)
+    assert all(problem.startswith((f"{path}, line 1: ", f"{path}, after entry")) for problem in reader.problems)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(line=st.binary(max_size=200).filter(lambda line: not line.startswith((b"\x80", b"PK", b"PAR1", b"\x1f\x8b"))))
+@given(line=st.binary(max_size=200).filter(lambda line: not line.startswith(NO_TEXT)))
 def test_noise_is_skipped_with_its_place(tmp_path, line):
     read_beside_a_good_line(tmp_path / "answers.jsonl", line.replace(b"\n", b" ").replace(b"\r", b" "))
 
@@ -165,7 +170,7 @@ def test_a_line_of_100_mb_is_skipped_without_being_held(tmp_path):
         file.write(b'"}\n' + json.dumps({**GOOD, "id": "last"}).encode() + b"\n")
     ids, reader, peak = peak_of(path)
     assert ids == ["good", "last"]
-    assert reader.problems == [f"{path}, line 2: longer than {LINE_BYTES:,} bytes, the most that is read of a line."]
+    assert reader.problems == [f"{path}, line 2: longer than {LINE_BYTES:,} bytes, the most that is read at once."]
     assert peak < 3 * LINE_BYTES
 
 
@@ -196,3 +201,79 @@ def test_a_list_of_wrong_entries_is_one_error_and_not_as_many(tmp_path):
     assert ids == ["good"]
     assert reader.problems[0].startswith(f"{path}, line 1: samples.0: ")
     assert peak < 60 * len(line)
+
+
+# What docs/answers.md promises of any line.
+MOST_MEMORY = 512 * 2**20
+PEAK = """
+import sys
+from vecuq.answers import read_answers
+reader = read_answers(sys.argv[1])
+try:
+    n_read = sum(1 for _ in reader)
+except ValueError:
+    n_read = 0
+print(n_read, open("/proc/self/status").read().split("VmHWM:")[1].split()[0])
+"""
+
+
+def filled(before, unit, after):
+    """A line of many copies of something small, just under the limit."""
+    many = (LINE_BYTES - len(before) - len(after) - 1) // (len(unit) + 1)
+    return before + b",".join([unit] * many) + after
+
+
+META = b'{"vecuq_answers":1,"id":"a","greedy":{"text":"x"},"meta":{"x":['
+DUMP = b'{"id":"\\ud83d","generated_text":"\xf0\x9f\x98\x80","x":['
+SAMPLES = b'{"vecuq_answers":1,"id":"\xf0\x9f\x98\x80","samples":['
+# What a line is filled with, and whether it is read then; else it is refused for its brackets.
+SHAPES = {
+    "empty lists": (META, b"[[]]", b"]}}", 0),
+    "objects beside a cut emoji": (DUMP, b'{"a":[]}', b"]}", 0),
+    "as many brackets as may be, then texts": (DUMP + b'{"a":[]},' * 499_000, b'"\xc4\x81"', b"]}", 1),
+    "log-probs": (SAMPLES, b'{"text":"x","logprobs":[' + b",".join([b"-9"] * 9_000) + b"]}", b"]}", 1),
+}
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the peak of a process")
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_line_takes_more_memory_than_is_stated(tmp_path, shape):
+    *parts, n_read = SHAPES[shape]
+    line = filled(*parts)
+    assert 0.99 * LINE_BYTES < len(line) <= LINE_BYTES
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(line + b"\n")
+    told = subprocess.run([sys.executable, "-c", PEAK, path], capture_output=True, text=True, check=True).stdout.split()
+    assert int(told[0]) == n_read
+    assert int(told[1]) * 1024 < MOST_MEMORY
+
+
+def test_a_list_of_any_length_is_never_held_as_a_whole(tmp_path):
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps([ours(str(k)) for k in range(120)], indent=1))
+    list(read_answers(path))  # what is made on first use does not count
+    ids, _, peak = peak_of(path)
+    assert len(ids) == 120
+    # Some arrays of a piece of 1 MiB, which is looked at as a whole; the entries are held one at a time.
+    assert peak < 24 * 2**20
+
+
+def test_an_entry_of_100_mb_in_a_list_is_skipped_without_being_held(tmp_path):
+    path = tmp_path / "answers.json"
+    with path.open("wb") as file:
+        file.write(b"[" + json.dumps(GOOD).encode() + b',{"id":"')
+        for _ in range(100):
+            file.write(b"a" * 1_000_000)
+        file.write(b'"},' + json.dumps({**GOOD, "id": "last"}).encode() + b"]")
+    ids, reader, peak = peak_of(path)
+    assert ids == ["good", "last"]
+    assert reader.problems == [f"{path}, entry 2: longer than {LINE_BYTES:,} bytes, the most that is read at once."]
+    assert peak < 4 * LINE_BYTES
+
+
+def test_halves_of_characters_become_question_marks_and_whole_ones_stay(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    text = r"\ud83d\ude00 \ud83d \ude00 \\ud83d \\\ud83d\n"
+    path.write_text('{"id": "a", "generated_text": "' + text + '"}\n')
+    (record,) = read_answers(path, strict=True)
+    assert record.greedy.text == "\U0001f600 ? ? \\ud83d \\?"

@@ -17,17 +17,6 @@ def choice(text, *, tokens=True):
     return {"message": {"content": text}, "logprobs": {"content": content} if tokens else None, "finish_reason": "stop"}
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write_rows(*rows, name="answers.jsonl"):
-        path = tmp_path / name
-        text = "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows)
-        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
-        return path
-
-    return write_rows
-
-
 def only(path, **options):
     (record,) = read_answers(path, strict=True, **options)
     return record
@@ -145,7 +134,8 @@ def test_vllm_requests_tell_tokens_and_their_end(write):
             "sampling_params": {"temperature": 0.0},
         },
         {
-            "request_id": "0",
+            "request_id": "1",
+            "prompt": "capital?",
             "outputs": [vllm_output(" Lyon"), vllm_output(" Nice")],
             "sampling_params": {"temperature": 1.0},
         },
@@ -154,7 +144,7 @@ def test_vllm_requests_tell_tokens_and_their_end(write):
     assert texts(record) == ("Paris", ["Lyon", "Nice"])
     assert (record.greedy.logprobs, record.greedy.n_end, record.greedy.entropy_top_k) == ((-0.1, -0.2), 1, 2)
     assert record.greedy.text_logprobs == (-0.1,)
-    assert record.samples[0].n_end == 0  # its tokens do not spell its text
+    assert record.samples[0].n_end == 1  # its tokens do not spell its text, but the last of them can be no text
 
 
 def test_vllm_without_token_log_probs_keeps_the_total(write):
@@ -286,25 +276,60 @@ def test_nothing_to_read_is_an_error_with_the_first_problem(write):
         list(read_answers(write([{"text": "x"}])))
 
 
-@pytest.mark.parametrize("name", ["run.man", "run.pkl", "run.jsonl"])
-def test_pickles_are_refused_by_what_they_are(tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("run.man", r"a manager file of lm-polygraph, a pickle.*greedy_log_likelihoods"),
+        ("run.pkl", r"is a pickle.*Export the answers as JSON lines"),
+        ("run.jsonl", r"is a pickle.*Export the answers as JSON lines"),
+        ("run.jsonl.gz", r"is a pickle.*Export the answers as JSON lines"),
+    ],
+)
+def test_pickles_are_refused_by_what_they_are(tmp_path, name, told):
     import pickle
 
-    path = tmp_path / name
-    path.write_bytes(pickle.dumps({"greedy_texts": ["x"]}))
-    with pytest.raises(TableError, match=r"is a pickle.*Export the answers as JSON lines"):
+    path, content = tmp_path / name, pickle.dumps({"greedy_texts": ["x"]})
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    with pytest.raises(TableError, match=told):
         list(read_answers(path))
 
 
-def test_a_torn_gzip_file_is_an_error(write):
-    path = write(
-        *({"vecuq_answers": 1, "id": str(k), "greedy": {"text": "x" * k}} for k in range(500)), name="a.jsonl.gz"
-    )
+def test_other_files_are_refused_without_a_word_on_pickles(tmp_path):
+    for start, told in ((b"PAR1", "is a parquet table"), ("{}".encode("utf-16"), "is UTF-16 text; save it as UTF-8")):
+        (tmp_path / "a.jsonl").write_bytes(start)
+        with pytest.raises(TableError, match=told) as caught:
+            list(read_answers(tmp_path / "a.jsonl"))
+        assert "pickle" not in str(caught.value)
+
+
+@pytest.mark.parametrize("row", ["ours", "theirs"])
+def test_of_a_torn_gzip_file_the_good_lines_are_read_and_the_tear_is_counted(write, row):
+    noise = "".join(chr(33 + (k * k * 7) % 90) for k in range(4_000)).replace("\\", "").replace('"', "")
+    rows = [{"vecuq_answers": 1, "id": str(k), "greedy": {"text": noise[k:] + str(k)}} for k in range(200)]
+    if row == "theirs":
+        rows = [{"id": str(k), "text": noise[k:] + str(k)} for k in range(200)]
+    path = write(*rows, name="a.jsonl.gz")
     path.write_bytes(path.read_bytes()[:-200])
+    reader = read_answers(path)
+    found = [record.id for record in reader]
+    assert found == [str(k) for k in range(len(found))]
+    assert 0 < len(found) < 200
+    assert reader.n_skipped == 1
+    assert f"after line {len(found)}: cannot be read" in reader.problems[0]
     with pytest.raises(TableError, match=r"after line \d+: cannot be read"):
-        list(read_answers(path))
+        list(read_answers(path, strict=True))
 
 
 def test_an_unknown_kind_is_refused(write):
     with pytest.raises(SettingError, match="Did you mean 'vllm'"):
         read_answers(write("{}"), kind="vlm")
+
+
+def test_no_tokens_have_no_entropy():
+    assert math.isnan(truncated_entropy([]))
+    assert math.isnan(truncated_entropy([], renormalise=True))
+
+
+def test_our_schema_without_its_mark_is_told_what_it_lacks(write):
+    with pytest.raises(TableError, match=r'follows the schema of vecuq, add "vecuq_answers": 1 to every line'):
+        only(write({"id": "a", "greedy": {"text": "x"}}))

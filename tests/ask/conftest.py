@@ -1,6 +1,7 @@
 """A local OpenAI-compatible server that answers at once, and can be told to misbehave."""
 
 import json
+import re
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,21 +15,28 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server.requests.append((self.path, dict(self.headers), body))
         time.sleep(server.delay)
-        if server.script:
-            self.reply(*server.script.pop(0))
+        if server.refuses(body):
+            self.reply(400, {"error": {"message": "a filter is against it", "code": "filter"}})
+        elif server.script:
+            code, content, *ways = server.script.pop(0)
+            self.reply(code, content, **dict(*ways))
         elif body.get("n", 1) > server.most_choices:
             self.reply(400, {"error": "only one choice is allowed"})
         else:
             self.reply(200, server.answer(self.path, body))
 
-    def reply(self, code, content):
+    def reply(self, code, content, *, missing=0, tells_length=True, headers=()):
+        """Send a reply; of its last bytes, some may be missing."""
         payload = content if isinstance(content, bytes) else json.dumps(content).encode()
         self.send_response(code)
-        self.send_header("Content-Length", str(len(payload)))
+        for name, value in headers:
+            self.send_header(name, value)
+        if tells_length:
+            self.send_header("Content-Length", str(len(payload)))
         if code == 302:
             self.send_header("Location", "http://127.0.0.1:9/elsewhere")
         self.end_headers()
-        self.wfile.write(payload)
+        self.wfile.write(payload[: len(payload) - missing])
 
     def log_message(self, *_):
         pass
@@ -41,7 +49,15 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.requests, self.script = [], []
         self.delay, self.most_choices, self.tells_logprobs = 0.0, 1_000, True
+        self.end_tokens, self.filtered = (), ()
         self.url = f"http://127.0.0.1:{self.server_port}/v1"
+
+    def handle_error(self, request, client_address):
+        """Say nothing of clients that have gone; some tests have them go."""
+
+    def refuses(self, body):
+        asked = json.dumps(body)
+        return any(word in asked for word in self.filtered)
 
     def answer(self, path, body):
         chat = path.endswith("chat/completions")
@@ -51,9 +67,10 @@ class Server(ThreadingHTTPServer):
 
     def choice(self, chat, text):
         top = [{"token": "a", "logprob": -0.5}, {"token": "b", "logprob": -1.5}]
-        tokens = [{"token": word, "logprob": -0.5, "top_logprobs": top} for word in text.split()]
+        spelt = [*re.findall(r"\s*\S+", text), *self.end_tokens]
+        tokens = [{"token": piece, "logprob": -0.5, "top_logprobs": top} for piece in spelt]
         old = {
-            "tokens": text.split(),
+            "tokens": spelt,
             "token_logprobs": [-0.5] * len(tokens),
             "top_logprobs": [{"a": -0.5, "b": -1.5}] * len(tokens),
         }
@@ -82,3 +99,18 @@ def write_questions(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def words(server):
+    """The command line that asks the server."""
+
+    def line(questions, out, *more):
+        return ["ask", questions, "--url", server.url, "--model", "tiny", "-o", out, "--samples", "2", *more]
+
+    return line
+
+
+@pytest.fixture
+def lines_of():
+    return lambda path: [json.loads(line) for line in path.read_text().splitlines()]

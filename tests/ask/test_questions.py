@@ -30,6 +30,7 @@ def test_a_question_needs_a_text_alone_and_keeps_what_else_its_line_holds(tmp_pa
         ('{"question": " "}', "`question` must be a text"),
         ('{"question": "why", "id": []}', "`id` must be"),
         ('{"question": "why", "answer": {}}', "`answer` must be"),
+        ('{"question": "why", "answer": [' + "1," * 10_000 + "1]}", "`answer` has 10,001 entries"),
         ('{"question": "\\ud800"}', "not valid JSON"),
         ("[" * 100_000, "not valid JSON"),
         ('{"question": "why", "id": "1"}', "'1' was used before, in line 1"),

@@ -136,10 +136,39 @@ def test_of_two_columns_neither_is_blamed():
     assert "go against each other" in one("direction", table).what
 
 
-def test_a_name_that_sounds_like_confidence_is_doubted():
-    table = sound().rename(columns={"knn": "max_confidence"})
-    assert "'max_confidence'" in one("direction", table).what
-    assert one("direction", ScoreTable.of(table, flip=["max_confidence"])).check == "direction"
+@pytest.mark.parametrize("name", ["max_confidence", "log-likelihood", "meanLogProb_max_prob", "similarity"])
+def test_a_name_that_sounds_like_confidence_is_doubted_in_a_note(name):
+    table = sound().rename(columns={"knn": name})
+    found = one("direction", table)
+    assert repr(name) in found.what
+    assert found.severity == "note"
+    confident = ScoreTable.of(table.assign(**{name: -table[name]}), flip=[name])
+    assert one("direction", confident).severity == "ok"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lexical_similarity",  # of vecuq, which turns it round itself
+        "neg_log_likelihood",
+        "negLogLikelihood",
+        "mean_neg_logprob",
+        "minus_similarity",
+        "dissimilarity",
+        "cosine_dissimilarity",
+        "unlikelihood",
+        "1-confidence",
+        "1_minus_accuracy",
+        "-max_prob",
+    ],
+)
+def test_a_name_that_turns_confidence_round_is_not_doubted(name):
+    assert one("direction", sound().rename(columns={"knn": name})).severity == "ok"
+
+
+def test_signed_scores_have_no_wrong_direction():
+    table = sound().assign(knn=-sound()["knn"])
+    assert one("direction", table, settings=Settings(reference="ball")).severity == "ok"
 
 
 def test_rows_that_set_the_scale_are_named():
@@ -211,6 +240,17 @@ def test_an_order_that_is_not_monotone_is_told():
     rough = Settings(grid="authors", reference="exponential")
     assert one("monotone", table, settings=rough).severity == "warning"
     assert one("monotone", table - 4.0, settings=Settings(reference="ball")).severity == "note"
+    assert "proven" in one("monotone", table).what
+    uneven = one("monotone", table, settings=Settings(reference="exponential"))
+    assert (uneven.severity, uneven.figures["proven"]) == ("ok", False)
+
+
+def test_a_score_that_falls_only_far_from_the_rows_is_told():
+    rng = np.random.default_rng(0)
+    twins = np.repeat(rng.random((400, 1)), 3, axis=1) + 1e-3 * rng.random((400, 3))
+    found = one("monotone", twins)
+    assert found.severity == "warning"
+    assert "leave out columns that nearly repeat others" in found.remedy
 
 
 def test_heavy_anchors_are_told():
@@ -282,6 +322,28 @@ def test_the_command_prints_what_and_what_to_do(run, files):
     assert "'flat' is constant" in result.stdout
     assert "Leave it out" in result.stdout
     assert "1 warning" in result.stdout
+
+
+def test_the_command_looks_over_the_model_that_will_be_fitted(run, files):
+    choices = {"scaling": "quantile", "epsilon": 0.3, "holdback": 0.25, "reference": "exponential", "tail": "dominance"}
+    words = [word for name, value in choices.items() for word in (f"--{name}", value)]
+    told = json.loads(run("doctor", files / "cal.parquet", *words, "--json").stdout)["findings"]
+    wanted = examine(sound(), settings=Settings(**choices))
+    assert told == json.loads(json.dumps([finding.to_dict() for finding in wanted]))
+    assert told != json.loads(run("doctor", files / "cal.parquet", "--json").stdout)["findings"]
+
+
+def test_what_the_doctor_prescribes_can_be_tried(run, files):
+    stretched = sound()
+    stretched.loc[17, "knn"] = 1e5
+    stretched.to_parquet(files / "stretched.parquet")
+    assert "scaling='quantile'" in run("doctor", files / "stretched.parquet").stdout
+    assert run("doctor", files / "stretched.parquet", "--scaling", "quantile", "--strict").exit_code == 0
+
+
+def test_a_wrong_option_is_wrong_usage(run, files):
+    assert run("doctor", files / "cal.parquet", "--scaling", "quantil").exit_code == 2
+    assert run("doctor", files / "cal.parquet", "--reference", "ball", "--tail", "dominance").exit_code == 2
 
 
 def test_strict_makes_warnings_an_error_but_not_notes(run, files):

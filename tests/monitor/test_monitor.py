@@ -9,9 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vecuq import Monitor, fit_ranker, load_monitor
+from vecuq.cli.monitoring import _advice
 from vecuq.errors import CalibrationError, ModelFileError, SettingError, TableError
 from vecuq.monitor.bets import Fortune, bets_on, play
+from vecuq.monitor.stream import Alarm
 from vecuq.ranker import Settings
+from vecuq.workflows.monitoring import Monitored, Passage
 
 
 def rows(rng, n):
@@ -78,8 +81,10 @@ def test_false_alarms_are_rare_over_many_rows():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [200, 1_000])
-def test_at_most_one_run_in_a_hundred_raises_a_false_alarm_in_ten_thousand_rows(n):
-    assert false_alarms(n, 1_000, 10_000, alpha=0.01) <= 10
+def test_at_most_one_run_in_a_hundred_raises_a_false_alarm_in_ten_thousand_rows(n, record_property):
+    count = false_alarms(n, 1_000, 10_000, alpha=0.01)
+    record_property("false alarms in 1,000 runs", count)
+    assert count <= 10
 
 
 def test_p_values_against_a_fixed_calibration_set_would_raise_many():
@@ -103,9 +108,11 @@ def test_a_shift_by_one_standard_deviation_is_noticed_within_200_rows(column, st
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [200, 1_000])
 @pytest.mark.parametrize("start", [0, 10_000])
-def test_the_median_delay_over_a_hundred_runs_is_at_most_200_rows(n, start):
+def test_the_median_delay_over_a_hundred_runs_is_at_most_200_rows(n, start, record_property):
     for column in range(3):
-        assert np.median(rows_to_alarm(n, column, start, n_runs=100)) <= 200
+        delay = np.median(rows_to_alarm(n, column, start, n_runs=100))
+        record_property(f"median delay of x{column}", delay)
+        assert delay <= 200
 
 
 def test_the_alarm_names_the_column_the_change_and_about_the_row(calibration, watched, stream):
@@ -114,7 +121,7 @@ def test_the_alarm_names_the_column_the_change_and_about_the_row(calibration, wa
     assert (first.stream, first.change) == ("x1", "higher")
     assert 300 <= first.row < 400
     assert abs(first.since - 300) <= 25
-    assert first.evidence >= 4 / 0.01
+    assert first.evidence >= 5 / 0.01
     assert not {"x0", "x2"} & {alarm.stream for alarm in monitor.alarms}
 
 
@@ -185,15 +192,28 @@ def test_updating_with_p_values_is_observing_the_joint_score(watched, stream):
     assert by_p.evidence["x1"] == 1.0
 
 
-def test_p_values_that_count_ties_against_the_row_are_safe_for_bets_on_growth_only():
+def test_p_values_that_count_ties_against_the_row_are_taken_for_bets_on_growth_only():
     levels = np.random.default_rng(6).integers(0, 3, size=(1_200, 1)).astype(float)
     tied = fit_ranker(levels[:400])
     upward, both = Monitor(tied, direction="up"), Monitor(tied)
     assert upward.update(tied.p_values(levels[400:])) == ()
-    # Counted against the row, p-values are too large, which the other bets take for a change.
-    assert both.update(tied.p_values(levels[400:])) != ()
+    # Counted against the row, p-values are too large, which the other bets would take for a change.
+    with pytest.raises(
+        SettingError, match=r"'uncertainty' tie\. Give the rows to observe instead, or .*direction='up'"
+    ):
+        both.update(tied.p_values(levels[400:]))
+    assert both.rows == 0
     assert Monitor(tied).observe(levels[400:]) == ()
     assert [alarm.stream for alarm in upward.update(tied.p_values(np.full((200, 1), 2.0)))] == ["uncertainty"]
+
+
+def test_p_values_by_column_are_refused_where_that_column_ties(watched, stream):
+    p = np.tile(watched.p_values(stream)[:, None], 4)
+    with pytest.raises(SettingError, match="'x2' tie"):
+        Monitor(watched).update(p)
+    monitor = Monitor(watched, direction="up")
+    monitor.update(p)
+    assert [one.fortune.steps for one in monitor.streams] == [len(stream)] * 5
 
 
 def test_rows_with_missing_values_are_left_out_of_the_streams_that_lack_them(calibration, watched, stream):
@@ -235,8 +255,12 @@ def test_what_cannot_be_watched_is_refused(calibration, watched):
         Monitor(watched).update([0.0123])
     with pytest.raises(TableError, match="one per row and stream"):
         Monitor(watched, calibration).update(np.ones((3, 2)))
-    with pytest.raises(CalibrationError, match="NaN"):
-        Monitor(watched, np.where(calibration > 4.0, np.nan, calibration))
+    for nonsense in ("x", ["0.5", "many"], {"p": 0.5}, [[0.5], [0.5, 0.5]]):
+        with pytest.raises(TableError, match="p-values must be numbers; got"):
+            Monitor(watched).update(nonsense)
+    for outside in (0.0, 1.5, -1.0, np.inf):
+        with pytest.raises(SettingError, match="multiples of 1 / 201"):
+            Monitor(watched).update(outside)
 
 
 @pytest.fixture
@@ -296,3 +320,28 @@ def test_a_failure_leaves_the_state_as_it_was(refused, run, files):
     assert "cannot become" in refused(
         "monitor", model, files / "two.parquet", "--state", files / "s.vecuq", "--alpha", "0.2"
     )
+
+
+def test_a_state_goes_on_with_the_calibration_rows_it_began_with_and_no_others(refused, run, files):
+    words = ["monitor", files / "model.vecuq", files / "two.parquet", "--state", files / "s.vecuq"]
+    same = ["--calibration", files / "cal.parquet"]
+    assert (
+        run("monitor", files / "model.vecuq", files / "one.parquet", *same, "--state", files / "s.vecuq").exit_code == 0
+    )
+    assert "begun with other calibration rows" in refused(*words, "--calibration", files / "one.parquet")
+    assert "There is no file" in refused(*words, "--calibration", files / "none.parquet")
+    again = json.loads(run(*words, *same, "--json").stdout)
+    assert again["rows"] == 500
+    run("monitor", files / "model.vecuq", files / "one.parquet", "--state", files / "kept.vecuq")
+    assert "begun with other calibration rows" in refused(*words[:-1], files / "kept.vecuq", *same)
+
+
+def test_the_advice_on_the_joint_score_names_where_the_joint_score_drifted(watched):
+    monitor = Monitor(watched)
+    monitor.alarms = (Alarm("uncertainty", 20, 4, "higher", 1e3), Alarm("x1", 60, 33, "higher", 1e3))
+    monitor.streams[2].log_evidence = 99.0
+    passage = Passage("new.csv", 0, 100, n_missing=0, n_infinite=0, n_watched=100)
+    joint = _advice(Monitored(monitor, (passage,), 0))
+    assert "no longer hold from row 4 of new.csv on. Look at x1 first." in joint
+    monitor.alarms = monitor.alarms[1:]
+    assert "how x1 comes about from row 33 of new.csv on" in _advice(Monitored(monitor, (passage,), 0))

@@ -74,3 +74,31 @@ def test_online_p_values_are_uniform_and_independent_under_no_drift(law, n):
 def test_a_score_above_all_others_is_in_the_first_bin_and_one_below_in_the_last():
     reference = Reference.of(np.array([3.0, 1.0, 2.0]), (0,))
     npt.assert_array_equal(reference.bins_above(np.array([9.0, 2.5, 0.0]), np.full(3, 0.5)), [0, 1, 3])
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=20), st.integers(0, 2**32 - 1))
+def test_scores_a_hair_apart_are_placed_as_if_they_were_equal(levels, seed):
+    rng = np.random.default_rng(seed)
+    scores, new, breakers = np.array(levels) / 3, rng.integers(-4, 5, size=50) / 3, rng.random(50)
+    exact, blurred = (
+        Reference.of(scores * (1 + off * rng.uniform(-1, 1, size=len(scores))), (seed,)) for off in (0.0, 1e-13)
+    )
+    nudged = new * (1 + 1e-13 * rng.uniform(-1, 1, size=50))
+    npt.assert_array_equal(blurred.bins_above(nudged, breakers), exact.bins_above(new, breakers))
+    assert exact.has_ties == blurred.has_ties == (len(set(levels)) < len(levels))
+
+
+def test_scores_that_lie_densely_are_not_all_equal():
+    # Each is a hair above the one before; together they span many hairs.
+    dense = 1.0 + 4e-10 * np.arange(2_000)
+    reference = Reference.of(dense, (0,))
+    above = reference.bins_above(dense, np.full(2_000, 0.5))
+    assert np.abs(above - np.arange(2_000, 0, -1)).max() <= 4
+    npt.assert_array_equal(reference.bins_above(np.array([0.5, 2.0]), np.full(2, 0.5)), [2_000, 0])
+
+
+def test_infinite_scores_lie_beyond_all_others_and_tie_with_each_other():
+    reference = Reference.of(np.array([-np.inf, 1.0, np.inf, np.inf]), (0,))
+    npt.assert_array_equal(reference.bins_above(np.array([np.inf, -np.inf]), np.array([1.0, 0.0])), [0, 4])
+    npt.assert_array_equal(reference.bins_above(np.array([np.inf, 1e300]), np.array([0.0, 0.0])), [2, 2])

@@ -20,7 +20,8 @@ def test_a_model_of_format_1_scores_as_it_did():
     old = load(OLD)
     npt.assert_allclose(old.uncertainty(NEW), [0.6179489174863667, 0.6808169639028937, 1.7828396312031765], rtol=1e-13)
     npt.assert_allclose(old.p_values(NEW), [25 / 31, 17 / 31, 1 / 31])
-    assert old.threshold(0.1) == pytest.approx(0.991917921279512, rel=1e-13)
+    # That version printed the score itself; scores that equal it to nine digits are no longer above the threshold.
+    assert 0.991917921279512 < old.threshold(0.1) < 0.991917921279512 * (1 + 2e-9)
     assert old.settings.tail == "overshoot"
 
 

@@ -18,11 +18,12 @@ ROWS = np.random.default_rng(0).gamma(1.0, size=(300, 3))
 FRAME = pd.DataFrame(ROWS, columns=["a", "b", "c"])
 
 
-def test_every_scikit_learn_check_passes():
+@pytest.mark.parametrize("choice", [{}, {"contamination": 0.1}])
+def test_every_scikit_learn_check_passes(choice):
     """No expected failures; checks on a handful of rows rightly warn that anchors outweigh them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        results = check_estimator(VecUQ(), on_fail=None, on_skip=None)
+        results = check_estimator(VecUQ(**choice), on_fail=None, on_skip=None)
     failed = {r["check_name"]: r["exception"] for r in results if r["status"] in ("failed", "xfail")}
     assert failed == {}
     assert sum(r["status"] == "passed" for r in results) >= 40
@@ -120,3 +121,58 @@ def test_columns_name_those_of_an_array():
     npt.assert_array_equal(model.uncertainty(ROWS), VecUQ(flip=["x1"]).fit(ROWS).uncertainty(ROWS))
     with pytest.raises(ValueError, match="2 column names were given for an array of 3"):
         VecUQ(columns=["a", "b"]).fit(ROWS)
+
+
+def test_contamination_is_another_name_for_alpha():
+    model = VecUQ(contamination=0.1).fit(ROWS)
+    same = VecUQ(alpha=0.1).fit(ROWS)
+    assert model.get_params() == same.get_params()
+    assert model.offset_ == same.offset_
+    npt.assert_array_equal(model.predict(ROWS) == -1, model.p_values(ROWS) <= 0.1)
+    assert clone(model).alpha == 0.1
+    assert VecUQ().set_params(contamination=0.2).alpha == 0.2
+    assert VecUQ(alpha=0.2).set_params(contamination=None).alpha == 0.2
+    assert VecUQ(alpha=0.2, contamination=0.2).alpha == 0.2
+    assert VecUQ.paper(contamination=0.2).alpha == 0.2
+    piped = make_pipeline(StandardScaler(), VecUQ()).set_params(vecuq__contamination=0.3)
+    assert piped[-1].alpha == 0.3
+
+
+def test_two_names_for_one_rate_must_not_say_two_things():
+    with pytest.raises(SettingError, match=r"they differ: alpha=0.2, contamination=0.1. Give one of them"):
+        VecUQ(alpha=0.2, contamination=0.1)
+    with pytest.raises(SettingError, match="they differ"):
+        VecUQ().set_params(alpha=0.2, contamination=0.1)
+
+
+def test_a_rate_that_the_rows_cannot_deliver_is_told_once_and_nothing_is_flagged():
+    few, new = ROWS[:60], np.random.default_rng(1).gamma(1.0, size=(5000, 3))
+    with pytest.warns(CalibrationWarning) as told:
+        model = VecUQ(alpha=0.001).fit(few)
+    (message,) = [str(one.message) for one in told if "alpha" in str(one.message)]
+    assert "alpha=0.001 needs at least 999 held-back rows; this ranker has 30, which allow alpha=0.03226" in message
+    assert "no outliers" in message
+    assert "\n" not in message
+    assert told[0].filename == __file__
+    assert model.offset_ == -np.inf
+    assert model.threshold() == np.inf
+    assert (model.predict(new) == 1).all()
+    assert (model.decision_function(new) > 0).all()
+    assert np.isfinite(model.score_samples(new)).all()
+
+
+def test_a_rate_that_the_rows_can_deliver_or_that_nobody_promised_is_not_warned_of():
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="alpha")
+        warnings.filterwarnings("ignore", message="The outer anchors")
+        assert np.isfinite(VecUQ(alpha=1 / 31).fit(ROWS[:60]).offset_)
+        assert np.isfinite(VecUQ.paper(alpha=0.001).fit(ROWS[:60]).offset_)
+
+
+def test_rows_in_chunks_are_warned_of_until_they_are_enough():
+    model = VecUQ(ranges=[(0.0, 20.0)] * 3, anchors=0)
+    with pytest.warns(CalibrationWarning, match="Until then predict finds no outliers"):
+        model.partial_fit(ROWS[:30])
+    assert model.offset_ == -np.inf
+    model.partial_fit(ROWS[30:])
+    assert np.isfinite(model.offset_)

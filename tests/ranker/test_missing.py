@@ -5,10 +5,13 @@ import numpy.testing as npt
 import pandas as pd
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from vecuq import ScoreTable, Settings, VecUQ, fit_ranker, fit_stream, load, sketch
 from vecuq.errors import CalibrationError, ColumnError, MissingValueWarning, SettingError, TableError
+from vecuq.ranker.decide import around, conformal_p_values, last_equal
 from vecuq.ranker.missing import Pattern
 
 ROWS = np.random.default_rng(0).gamma(1.0, size=(600, 4))
@@ -93,7 +96,30 @@ def test_held_back_rows_without_a_column_are_spread_like_complete_ones(plain):
 
 def test_worth_is_increasing_and_goes_on_beyond_both_ends():
     pattern = Pattern(np.array([1.0, 2.0, 2.0, 3.0]), np.array([0.5, 1.0, 4.0, 6.0]))
-    npt.assert_allclose(pattern.worth(np.array([0.0, 0.5, 1.0, 2.0, 2.5, 3.0, 10.0])), [0, 0.25, 0.5, 1, 3.5, 6, 13])
+    npt.assert_allclose(pattern.worth(np.array([0.0, 0.5, 1.0, 2.0, 2.5, 3.0, 10.0])), [0, 0.25, 0.5, 1, 5, 6, 13])
+
+
+@given(
+    scores=st.lists(st.integers(0, 6).map(float), min_size=1, max_size=15).map(sorted).map(np.array),
+    points=st.lists(st.floats(0, 9), min_size=1, max_size=15).map(np.array),
+)
+def test_worth_exceeds_as_many_full_scores_as_the_score_exceeds_others(scores, points):
+    pattern = Pattern(scores, 0.5 + 3.0 * np.arange(len(scores)) ** 2)
+    points = np.concatenate([points, scores, np.nextafter(scores, 9), *around(scores), last_equal(scores)])
+    points = np.sort(np.concatenate([points, np.nextafter(points, 9)]))
+    worth = pattern.worth(points)
+    npt.assert_array_equal(conformal_p_values(worth, pattern.full), conformal_p_values(points, scores))
+    assert (np.diff(worth) >= 0).all()
+
+
+def test_thresholds_and_p_values_agree_between_the_levels_of_a_discrete_column():
+    rng = np.random.default_rng(0)
+    ranker = fit_ranker(np.column_stack([rng.integers(0, 4, size=600).astype(float), rng.random(600)]))
+    sweep = np.column_stack([np.linspace(0, 3.5, 701), np.full(701, np.nan)])
+    ranking = ranker.rank(sweep, missing="marginal")
+    for alpha in np.linspace(0.02, 0.9, 23):
+        npt.assert_array_equal(ranking.uncertainty > ranker.threshold(alpha), ranking.p_values <= alpha)
+    assert (np.diff(ranking.p_values[np.argsort(ranking.uncertainty, kind="stable")]) <= 0).all()
 
 
 @pytest.mark.parametrize("m", [2, 4])

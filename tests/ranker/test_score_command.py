@@ -1,4 +1,6 @@
-"""`vecuq score --explain` and `--missing`: the columns it adds are what Python gives, to the bit."""
+"""`vecuq score --explain`, `--missing` and `--select`: the columns it adds are what Python gives, to the bit."""
+
+import json
 
 import numpy as np
 import numpy.testing as npt
@@ -7,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from vecuq import ScoreTable, load
+from vecuq.errors import SettingError
 from vecuq.table import read_batches, write_batches
 from vecuq.workflows import scoring
 
@@ -110,3 +113,69 @@ def test_a_model_with_the_dominance_tail_is_fitted_and_explained(run, tmp_path, 
     assert run("fit", tmp_path / "c.csv", "-o", tmp_path / "d.vecuq", "--tail", "dominance").exit_code == 0
     assert load(tmp_path / "d.vecuq").settings.tail == "dominance"
     assert run("score", tmp_path / "d.vecuq", new, "-o", tmp_path / "o.csv", "--explain").exit_code == 0
+
+
+@pytest.mark.parametrize(("method", "alpha"), [("bh", 0.3), ("by", 0.8)])
+@pytest.mark.parametrize("out", ["ranked.parquet", "ranked.csv"])
+def test_the_selection_of_a_file_is_that_of_python_over_all_its_rows(
+    run, tmp_path, model, new, in_small_pieces, out, method, alpha
+):
+    """The file comes in pieces, and each alone would be judged otherwise."""
+    words = ("-o", tmp_path / out, "--alpha", alpha, "--select", method, "--missing", "marginal")
+    told = run("score", model, new, *words)
+    assert told.exit_code == 0
+    got = (pd.read_csv if out.endswith("csv") else pd.read_parquet)(tmp_path / out)
+    assert list(got.columns) == ["entropy", "knn", "uncertainty", "p_value", "flagged", "selected"]
+    ranker, rows = load(model), pd.read_parquet(new)
+    expected = ranker.select(rows, alpha, method=method, missing="marginal", warn=False)
+    npt.assert_array_equal(got["selected"], expected)
+    npt.assert_array_equal(got["p_value"], ranker.p_values(rows, missing="marginal", warn=False))
+    assert 0 < expected.sum() < got["flagged"].sum()
+    assert (
+        f"40 rows scored, {got['flagged'].sum()} flagged at alpha {alpha}, {expected.sum()} selected ->" in told.stdout
+    )
+
+
+def test_a_selection_looks_at_the_whole_file_and_not_at_its_pieces(tmp_path, ranker, model, in_small_pieces):
+    """Three foreign rows are enough among 30, where the step-up rule may take them, and not among 300."""
+    foreign, usual = np.full((3, 2), 50.0), np.full((297, 2), 0.1)
+    for rows, chosen in ((np.concatenate([foreign, usual[:27]]), 3), (np.concatenate([foreign, usual]), 0)):
+        write_batches(tmp_path / "n.csv", pa.table(dict(zip(ranker.columns, rows.T, strict=True))).to_batches())
+        done = scoring.score(model, tmp_path / "n.csv", tmp_path / "o.csv", alpha=0.2, select="bh")
+        assert done.n_selected == chosen == ranker.select(ScoreTable.of(rows, columns=ranker.columns), 0.2).sum()
+        assert done.n_flagged == 3
+
+
+def test_the_selection_is_counted_in_json_if_one_was_asked_for(run, tmp_path, model, new):
+    words = ("score", model, new, "-o", tmp_path / "o.csv", "--alpha", 0.3, "--json")
+    assert "n_selected" not in json.loads(run(*words).stdout)
+    told = json.loads(run(*words, "--select", "bh").stdout)
+    assert told["n_selected"] == pd.read_csv(tmp_path / "o.csv")["selected"].sum() > 0
+
+
+def test_a_selection_without_a_rate_or_by_an_unknown_rule_is_wrong_usage(run, tmp_path, model, new):
+    for words, needed in ((("--select", "bh"), "--select needs --alpha"), (("--select", "none"), "'bh', 'by'")):
+        result = run("score", model, new, "-o", tmp_path / "o.csv", *words)
+        assert result.exit_code == 2
+        assert needed in " ".join(result.stderr.split())
+    with pytest.raises(SettingError, match="select='bh' needs alpha"):
+        scoring.score(model, new, tmp_path / "o.csv", select="bh")
+    assert not (tmp_path / "o.csv").exists()
+
+
+def test_a_selection_that_cannot_be_had_or_has_no_place_leaves_nothing_behind(refused, tmp_path, model, new, make_rows):
+    told = refused("score", model, new, "-o", tmp_path / "o.csv", "--alpha", 0.05, "--select", "by")
+    assert "alpha=0.05 with method='by' over 40 rows needs at least" in told
+    write_batches(tmp_path / "t.csv", pa.table({**make_rows(5, 0), "selected": [True] * 5}).to_batches())
+    told = refused("score", model, tmp_path / "t.csv", "-o", tmp_path / "o.csv", "--alpha", 0.3, "--select", "bh")
+    assert "['selected'] already" in told
+
+
+def test_one_row_is_not_rows(run, tmp_path, model, make_rows):
+    write_batches(tmp_path / "t.csv", pa.table(make_rows(1, 0)).to_batches())
+    assert "1 row scored ->" in run("score", model, tmp_path / "t.csv", "-o", tmp_path / "o.csv").stdout
+
+
+def test_help_says_when_p_values_of_incomplete_rows_are_valid(run):
+    told = " ".join(run("score", "--help").stdout.replace("\u2502", " ").split())
+    assert "valid if what is missing does not depend on the values" in told

@@ -10,7 +10,7 @@ __all__ = ["entropies_of_top", "truncated_entropy"]
 
 
 def truncated_entropy(logprobs: Sequence[float], *, renormalise: bool = False) -> float:
-    """Return the entropy of the likeliest tokens alone, as they are or made to sum to 1; at least 0.
+    """Return the entropy of the likeliest tokens alone, as they are or made to sum to 1; at least 0, NaN for none.
 
     As they are, it is a lower bound of the entropy over the whole vocabulary.
 
@@ -21,6 +21,8 @@ def truncated_entropy(logprobs: Sequence[float], *, renormalise: bool = False) -
     >>> round(truncated_entropy([math.log(0.5), math.log(0.25)], renormalise=True), 4)
     0.6365
     """
+    if not logprobs:
+        return math.nan
     entropy = -math.fsum(math.exp(logprob) * logprob for logprob in logprobs)
     mass = math.fsum(map(math.exp, logprobs))
     return max(0.0, entropy / mass + math.log(mass) if renormalise and mass > 0 else entropy)

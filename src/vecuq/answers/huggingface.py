@@ -3,47 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from vecuq.answers.parts import Part, as_list, as_mapping, as_text, as_texts, first_of, role_of
+from vecuq.answers.fields import as_list, as_mapping, as_name, as_text, first_of, references_of, role_of
+from vecuq.answers.padding import Ends, unpadded_length
+from vecuq.answers.parts import Part
 from vecuq.answers.schema import MOST_ANSWERS, Answer
-from vecuq.answers.tokens import end_of, logprob
+from vecuq.answers.tokens import end_of, logprob, spelt
 from vecuq.errors import TableError
 
-__all__ = ["is_huggingface", "read_huggingface"]
+__all__ = ["TEXTS", "is_huggingface", "read_huggingface"]
 
-_TEXTS = ("generated_texts", "generated_text", "texts", "text")
-_LOGPROBS = ("transition_scores", "token_logprobs", "logprobs")
-_TOTALS = ("cumulative_logprobs", "cumulative_logprob", "sequence_logprobs", "sequence_logprob")
+TEXTS = ("generated_texts", "generated_text", "texts", "text")
+
+
+class _Column(NamedTuple):
+    """What a line may tell of every answer: the names it goes by, and whether it is a list, one entry per token."""
+
+    names: tuple[str, ...]
+    per_token: bool = True
+
+
+_COLUMNS = {
+    "logprobs": _Column(("transition_scores", "token_logprobs", "logprobs")),
+    "entropies": _Column(("entropies",)),
+    "tokens": _Column(("tokens",)),
+    "ids": _Column(("token_ids", "sequences")),
+    "logprob": _Column(
+        ("cumulative_logprobs", "cumulative_logprob", "sequence_logprobs", "sequence_logprob"), per_token=False
+    ),
+}
 
 
 def is_huggingface(fields: Mapping[str, Any]) -> bool:
     """Whether a line has generated texts under one of the usual names."""
-    return first_of(fields, _TEXTS) is not None
+    return first_of(fields, TEXTS) is not None
 
 
 def read_huggingface(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
     """Return the answers of one line: one text or a list, with lists of per-token numbers beside it.
 
-    Log-probs may be padded at their ends as ``compute_transition_scores`` pads them, with minus infinity or null.
-    Entropies, if given, run over the whole vocabulary unless ``entropy_top_k`` says otherwise.
+    Lists may be padded at their ends, as a batch is. Entropies, if given, run over the whole vocabulary unless
+    ``entropy_top_k`` says otherwise; they were made to sum to 1 if ``entropy_renormalised`` says so.
     """
-    texts = _texts(first_of(fields, _TEXTS))
-    columns = {name: _column(fields, names, len(texts)) for name, names in _COLUMNS.items()}
+    texts = _texts(first_of(fields, TEXTS))
+    columns = {name: _column(fields, column, len(texts)) for name, column in _COLUMNS.items()}
     rows = [{name: column[place] for name, column in columns.items()} for place in range(len(texts))]
-    top_k = fields.get("entropy_top_k")
-    name = first_of(fields, ("id", "question_id", "request_id", "idx", "index"))
+    settings = (fields, fields.get("generation_config"), fields.get("generate_kwargs"))
+    reader = _Rows(Ends.of(*settings), _is_matrix(columns["logprobs"]), *_truncation(fields))
     question = first_of(fields, ("question", "prompt", "input"))
     return Part(
-        answers=tuple(_answer(text, row, top_k, renormalise) for text, row in zip(texts, rows, strict=True)),
-        role=role_of(fields, fields.get("generation_config"), fields.get("generate_kwargs")),
-        id=None if name is None else "".join(as_texts(name, "id")),
+        answers=tuple(reader.answer(text, row) for text, row in zip(texts, rows, strict=True)),
+        role=role_of(*settings),
+        id=as_name(first_of(fields, ("id", "question_id", "idx", "index")), "id"),
         question=question if isinstance(question, str) else None,
-        references=as_texts(first_of(fields, ("references", "reference", "answers", "answer", "target")), "references"),
+        references=references_of(fields),
     )
 
 
-_COLUMNS = {"logprobs": _LOGPROBS, "entropies": ("entropies",), "tokens": ("tokens",), "logprob": _TOTALS}
+def _truncation(fields: Mapping[str, Any]) -> tuple[Any, bool]:
+    top_k = fields.get("entropy_top_k")
+    return top_k, top_k is not None and fields.get("entropy_renormalised") is True
 
 
 def _texts(told: Any) -> list[str]:
@@ -57,46 +77,67 @@ def _texts(told: Any) -> list[str]:
     ]
 
 
-def _column(fields: Mapping[str, Any], names: tuple[str, ...], n_texts: int) -> list[Any]:
-    """Return one entry per text; with a single text, a flat list is its entry."""
-    told = first_of(fields, names)
+def _column(fields: Mapping[str, Any], column: _Column, n_texts: int) -> list[Any]:
+    """Return one entry per text; with a single text, its entry may come without a list around it."""
+    told = first_of(fields, column.names)
     if told is None:
         return [None] * n_texts
-    nested = isinstance(told, list) and bool(told) and all(isinstance(one, list | None) for one in told)
-    scalar = not isinstance(told, list)
-    listed = [told] if n_texts == 1 and (scalar or (not nested and names is not _TOTALS)) else as_list(told, names[0])
+    bare = not isinstance(told, list) or (column.per_token and not _is_nested(told))
+    listed = [told] if n_texts == 1 and bare else as_list(told, column.names[0])
     if len(listed) != n_texts:
-        raise TableError(f"`{names[0]}` must have one entry per text, {n_texts:,}; got {len(listed):,}.")
+        raise TableError(f"`{column.names[0]}` must have one entry per text, {n_texts:,}; got {len(listed):,}.")
     return listed
 
 
-def _answer(text: str, row: Mapping[str, Any], top_k: Any, renormalise: bool) -> Answer:
-    values = None if row["logprobs"] is None else _unpadded(as_list(row["logprobs"], "logprobs"))
-    tokens = None if row["tokens"] is None else tuple(as_list(row["tokens"], "tokens"))
-    entropies = None if row["entropies"] is None else tuple(as_list(row["entropies"], "entropies"))
-    if values is not None:
-        # Padding is as long in every list.
-        tokens, entropies = (part if part is None else part[: len(values)] for part in (tokens, entropies))
-    total = row["logprob"]
-    return Answer(
-        text=text.strip(),
-        tokens=tokens,
-        logprobs=None if values is None else tuple(map(logprob, values)),
-        entropies=entropies,
-        entropy_top_k=top_k if entropies is not None else None,
-        entropy_renormalised=renormalise and entropies is not None and top_k is not None,
-        logprob=None if total is None else logprob(total),
-        n_end=0 if tokens is None else end_of(text, _strings(tokens), "stop"),
-    )
+def _is_nested(told: list[Any]) -> bool:
+    return bool(told) and all(isinstance(one, list | None) for one in told)
 
 
-def _strings(tokens: tuple[Any, ...]) -> tuple[str, ...]:
-    return tuple(as_text(token, "a token") for token in tokens)
+def _is_matrix(rows: list[Any]) -> bool:
+    """Whether there are several lists, all of one length: those of a batch, which may be padded."""
+    return len(rows) > 1 and all(isinstance(row, list) for row in rows) and len(set(map(len, rows))) == 1
 
 
-def _unpadded(values: list[Any]) -> list[Any]:
-    """Return log-probs without the padding at their end."""
-    last = len(values)
-    while last and (values[last - 1] is None or values[last - 1] == float("-inf")):
-        last -= 1
-    return values[:last]
+class _Rows(NamedTuple):
+    """What all answers of a line share, and how one of them is read."""
+
+    ends: Ends
+    in_matrix: bool
+    top_k: Any
+    renormalised: bool
+
+    def answer(self, text: str, row: Mapping[str, Any]) -> Answer:
+        values, entropies = _listed(row, "logprobs"), _listed(row, "entropies")
+        tokens, ids = _tokens_or_ids(row, len(values or entropies or ()))
+        length = unpadded_length(values, tokens, ids, self.ends, in_matrix=self.in_matrix)
+        values, tokens = values and values[:length], tokens and tokens[:length]
+        entropies, ids = entropies and entropies[:length], ids and ids[:length]
+        total = row["logprob"]
+        return Answer(
+            text=text.strip(),
+            tokens=tokens,
+            logprobs=None if values is None else tuple(map(logprob, values)),
+            entropies=None if entropies is None else tuple(entropies),
+            entropy_top_k=self.top_k if entropies is not None else None,
+            entropy_renormalised=self.renormalised and entropies is not None,
+            logprob=None if total is None else logprob(total),
+            n_end=self._n_end(text, tokens, ids),
+        )
+
+    def _n_end(self, text: str, tokens: tuple[str, ...] | None, ids: list[Any] | None) -> int:
+        if tokens is not None:
+            return end_of(text, tokens, "stop")
+        return int(bool(ids) and isinstance(ids[-1], int) and ids[-1] in self.ends.eos) if ids else 0
+
+
+def _listed(row: Mapping[str, Any], name: str) -> list[Any] | None:
+    return None if row[name] is None else as_list(row[name], name)
+
+
+def _tokens_or_ids(row: Mapping[str, Any], length: int) -> tuple[tuple[str, ...] | None, list[Any] | None]:
+    """Return tokens as text, and as ids; the ids of a whole sequence begin with those of the prompt."""
+    tokens, ids = _listed(row, "tokens"), _listed(row, "ids")
+    if tokens is not None and tokens and all(isinstance(one, int) for one in tokens):
+        tokens, ids = None, ids or tokens
+    ids = ids[-length:] if ids is not None and length else ids
+    return None if tokens is None else spelt([as_text(token, "a token") for token in tokens]), ids

@@ -4,21 +4,40 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
 from vecuq._check import one_line
 from vecuq.errors import TableError
 
-__all__ = ["LINE_BYTES", "Line", "numbered_lines"]
+__all__ = ["LINE_BYTES", "Line", "TornFileError", "numbered_lines", "opened", "refuse_foreign"]
 
 # The longest line that is read into memory; a longer one is skipped piece by piece.
-LINE_BYTES = 16 * 2**20
+LINE_BYTES = 12 * 2**20
 _GZIP = b"\x1f\x8b"
-# How a pickle of protocol 2 or later, a zip (also of torch) and an lm-polygraph manager file begin.
-_FOREIGN = {b"\x80": "a pickle", b"PK\x03\x04": "a zip archive or a torch file", b"PAR1": "a parquet table"}
+_PICKLES = (".man", ".pkl", ".pickle", ".pt", ".pth", ".joblib")
+_RUNS_CODE = "reading it would run whatever code it holds"
+_EXPORT = "Export the answers as JSON lines, one object per question, with Python's json module (docs/answers.md)."
+# How files that are no text begin: a pickle of protocol 2 or later, a zip, parquet, and text that is not UTF-8.
+_FOREIGN = {
+    b"\x80": f"is a pickle, which vecuq does not open: {_RUNS_CODE}. {_EXPORT}",
+    b"PK\x03\x04": f"is a zip archive or a torch file, not lines of text. {_EXPORT}",
+    b"PAR1": f"is a parquet table, not lines of text. {_EXPORT}",
+    BOM_UTF16_LE: "is UTF-16 text; save it as UTF-8.",
+    BOM_UTF16_BE: "is UTF-16 text; save it as UTF-8.",
+}
+_MANAGER = (
+    f"is a manager file of lm-polygraph, a pickle, which vecuq does not open: {_RUNS_CODE}. Where you trust it, load "
+    f"it there and write `greedy_texts`, `greedy_log_likelihoods`, `sample_texts` and `sample_log_probs` of its "
+    f"`stats` as JSON lines; docs/answers.md shows how."
+)
+
+
+class TornFileError(TableError):
+    """A file that ends too early, or is damaged from some place on; what came before is good."""
 
 
 class Line(NamedTuple):
@@ -33,8 +52,8 @@ def numbered_lines(path: Path, *, limit: int = LINE_BYTES) -> Iterator[Line]:
 
     At most ``limit`` bytes of the file are held at once. A file that is no text at all, such as a pickle, is refused.
     """
-    with _opened(path) as file:
-        number = 0
+    number = 0
+    with opened(path) as file:
         try:
             while content := file.readline(limit + 1):
                 number += 1
@@ -44,7 +63,7 @@ def numbered_lines(path: Path, *, limit: int = LINE_BYTES) -> Iterator[Line]:
                 elif content := content.removeprefix(BOM_UTF8).strip():
                     yield Line(number, content)
         except (OSError, EOFError, zlib.error) as error:
-            raise TableError(f"{path}, after line {number}: cannot be read ({one_line(error)}).") from None
+            raise TornFileError(f"{path}, after line {number}: cannot be read ({one_line(error)}).") from None
 
 
 def _skip_rest(file: IO[bytes]) -> None:
@@ -53,25 +72,33 @@ def _skip_rest(file: IO[bytes]) -> None:
         pass
 
 
-def _opened(path: Path) -> IO[bytes]:
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file of text, through gzip where it is compressed."""
     refuse_foreign(path)
-    file = path.open("rb")
-    if file.read(2) == _GZIP:
-        file.close()
-        return cast("IO[bytes]", gzip.open(path, "rb"))
-    file.seek(0)
-    return file
+    with path.open("rb") as file:
+        if file.read(2) != _GZIP:
+            file.seek(0)
+            yield file
+            return
+    with gzip.open(path, "rb") as unpacked:
+        try:
+            _refuse_start(path, unpacked.peek(4))
+        except (OSError, EOFError, zlib.error) as error:
+            raise TornFileError(f"{path}: cannot be read ({one_line(error)}).") from None
+        yield cast("IO[bytes]", unpacked)
 
 
 def refuse_foreign(path: Path) -> None:
     """Raise for files that hold no text, pickles above all: reading one would run whatever it says."""
+    suffix = path.suffix.lower()
+    if suffix in _PICKLES:
+        raise TableError(f"{path} {_MANAGER if suffix == '.man' else _FOREIGN[bytes([0x80])]}")
     with path.open("rb") as file:
-        start = file.read(4)
-    kind = next((name for mark, name in _FOREIGN.items() if start.startswith(mark)), None)
-    if path.suffix.lower() in {".man", ".pkl", ".pickle", ".pt", ".pth", ".joblib"}:
-        kind = kind or "a pickle"
-    if kind:
-        raise TableError(
-            f"{path} is {kind}, which vecuq does not open: a pickle runs code when it is read. "
-            f"Export the answers as JSON lines, one object per question, with Python's json module."
-        )
+        _refuse_start(path, file.read(4))
+
+
+def _refuse_start(path: Path, start: bytes) -> None:
+    told = next((words for mark, words in _FOREIGN.items() if start.startswith(mark)), None)
+    if told:
+        raise TableError(f"{path} {told}")

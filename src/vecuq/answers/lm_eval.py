@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from hashlib import blake2b
 from typing import Any
 
-from vecuq.answers.parts import Part, as_list, as_mapping, as_texts, first_of, role_of
+from vecuq.answers.fields import as_list, as_mapping, as_name, as_texts, first_of, role_of
+from vecuq.answers.parts import Part
 from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.errors import TableError
 
@@ -18,7 +20,10 @@ def is_lm_eval(fields: Mapping[str, Any]) -> bool:
 
 
 def read_lm_eval(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
-    """Return the texts of one document, one per repeat; without log-probs, which these logs do not hold."""
+    """Return the texts of one document, one per repeat; without log-probs, which these logs do not hold.
+
+    The harness writes a document once per filter, with the same responses; ``content`` and ``view`` say so.
+    """
     texts = as_list(list(_leaves(fields.get("resps"))), "resps", most=MOST_ANSWERS)
     if not texts:
         raise TableError("`resps` is empty.")
@@ -33,10 +38,16 @@ def read_lm_eval(fields: Mapping[str, Any], *, renormalise: bool = False) -> Par
     return Part(
         answers=tuple(Answer(text=text.strip()) for text in texts),
         role=role_of(*(one for one in arguments if isinstance(one, Mapping))),
-        id="".join(as_texts(fields.get("doc_id"), "doc_id")) or None,
+        id=as_name(fields.get("doc_id"), "doc_id"),
         question=question if isinstance(question, str) else None,
         references=as_texts(fields.get("target"), "target"),
+        content=_digest(texts),
+        view=str(fields.get("filter")),
     )
+
+
+def _digest(texts: list[str]) -> str:
+    return blake2b("\0".join(texts).encode(errors="replace"), digest_size=16).hexdigest()
 
 
 def _leaves(resps: Any) -> Iterator[Any]:

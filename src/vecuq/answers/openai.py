@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from vecuq.answers.entropy import entropies_of_top
-from vecuq.answers.parts import Part, as_list, as_mapping, as_text, as_texts, first_of, role_of
+from vecuq.answers.fields import as_list, as_mapping, as_name, as_text, first_of, references_of, role_of
+from vecuq.answers.parts import Part
 from vecuq.answers.schema import MOST_ANSWERS, Answer
-from vecuq.answers.tokens import logprob
+from vecuq.answers.tokens import end_of, logprob
 from vecuq.errors import TableError
 
 __all__ = ["answer_of_choice", "is_openai", "read_openai"]
 
-_NAMES = ("custom_id", "question_id", "id")
-# Servers number their replies like this; such an id names no question.
-_REPLY_IDS = ("chatcmpl", "cmpl-", "gen-")
+# How servers number their replies; such an id names no question.
+_REPLY_ID = re.compile(
+    r"(?:chatcmpl|cmpl-|gen-|resp_|msg_|batch_req_|req_).*|[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE
+)
 
 
 def is_openai(fields: Mapping[str, Any]) -> bool:
@@ -34,13 +37,14 @@ def read_openai(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part
     choices = as_list(reply.get("choices"), "choices", most=MOST_ANSWERS)
     if not choices:
         raise TableError("the reply has no choices.")
+    model = reply.get("model")
     return Part(
         answers=tuple(answer_of_choice(choice, renormalise=renormalise) for choice in choices),
         role=role_of(fields, body, reply),
         id=_name(fields),
         question=_question(fields, body),
-        references=as_texts(first_of(fields, ("references", "reference", "answers", "answer", "target")), "references"),
-        model=_model(reply),
+        references=references_of(fields),
+        model=model if isinstance(model, str) else None,
     )
 
 
@@ -52,34 +56,32 @@ def _reply(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _name(fields: Mapping[str, Any]) -> str | None:
-    name = first_of(fields, _NAMES)
-    if isinstance(name, int) and not isinstance(name, bool):
-        return as_texts(name, "id")[0]
-    if name is None or (isinstance(name, str) and name.startswith(_REPLY_IDS)):
-        return None
-    return as_text(name, "id")
-
-
-def _model(reply: Mapping[str, Any]) -> str | None:
-    model = reply.get("model")
-    return model if isinstance(model, str) else None
+    """Return what the author of the line calls the question; what the server calls its reply is no name."""
+    given = as_name(first_of(fields, ("custom_id", "question_id")), "id")
+    made = as_name(fields.get("id"), "id") if given is None else None
+    return given if made is None or _REPLY_ID.fullmatch(made) else made
 
 
 def _question(fields: Mapping[str, Any], body: Any) -> str | None:
-    """Return the question if it is written out: as such, as a prompt, or as the last message of the request."""
+    """Return the question if it is written out: as such, as a prompt, or as the messages of the request."""
     told = first_of(fields, ("question", "prompt"))
     if told is None and isinstance(body, Mapping):
         told = body.get("prompt")
-        messages = body.get("messages")
-        if told is None and isinstance(messages, list) and messages and isinstance(messages[-1], Mapping):
-            told = messages[-1].get("content")
+        told = _conversation(body.get("messages")) if told is None else told
     return told if isinstance(told, str) else None
+
+
+def _conversation(messages: Any) -> str | None:
+    """Return what was said before the answer, without instructions to the model; None where it is not all text."""
+    listed = [one for one in messages if isinstance(one, Mapping)] if isinstance(messages, list) else []
+    said = [one.get("content") for one in listed if one.get("role") not in ("system", "developer")]
+    return "\n".join(map(str, said)) if said and all(isinstance(one, str) for one in said) else None
 
 
 def answer_of_choice(choice: Any, *, renormalise: bool = False) -> Answer:
     """Return one element of ``choices`` as an answer; without log-probs where the server gave none.
 
-    The end of the sequence is not among the tokens that such servers return, so ``n_end`` is 0.
+    Some servers return the token that ended the answer, others do not; ``n_end`` counts it where it is there.
 
     Examples
     --------
@@ -88,13 +90,12 @@ def answer_of_choice(choice: Any, *, renormalise: bool = False) -> Answer:
     """
     fields = as_mapping(choice, "a choice")
     message = fields.get("message")
-    text = fields.get("text") if message is None else as_mapping(message, "message").get("content")
+    content = fields.get("text") if message is None else as_mapping(message, "message").get("content")
+    text = as_text("" if content is None else content, "the content of a choice")
     finish = fields.get("finish_reason")
-    return Answer(
-        text=as_text("" if text is None else text, "the content of a choice").strip(),
-        finish=finish if isinstance(finish, str) else None,
-        **_tokens(fields.get("logprobs"), renormalise),
-    )
+    finish = finish if isinstance(finish, str) else None
+    told = _tokens(fields.get("logprobs"), renormalise)
+    return Answer(text=text.strip(), finish=finish, n_end=end_of(text, told.get("tokens"), finish), **told)
 
 
 def _tokens(told: Any, renormalise: bool) -> dict[str, Any]:
@@ -112,7 +113,8 @@ def _tokens(told: Any, renormalise: bool) -> dict[str, Any]:
 def _of_chat(content: list[Any]) -> tuple[Any, tuple[float, ...], list[list[float]]]:
     rows = [as_mapping(row, "a token") for row in content]
     tops = [_values_of(row.get("top_logprobs")) for row in rows]
-    return tuple(row.get("token") for row in rows), tuple(logprob(row.get("logprob")) for row in rows), tops
+    tokens = tuple(as_text(row.get("token"), "a token") for row in rows)
+    return tokens, tuple(logprob(row.get("logprob")) for row in rows), tops
 
 
 def _values_of(top: Any) -> list[float]:
@@ -124,5 +126,5 @@ def _of_completion(logprobs: Mapping[str, Any]) -> tuple[Any, tuple[float, ...],
     values = tuple(map(logprob, as_list(logprobs["token_logprobs"], "token_logprobs")))
     tops = as_list(logprobs.get("top_logprobs") or [], "top_logprobs")
     told = [[logprob(value) for value in as_mapping(top or {}, "top_logprobs").values()] for top in tops]
-    tokens = logprobs.get("tokens")
-    return None if tokens is None else tuple(as_list(tokens, "tokens")), values, told
+    listed = None if logprobs.get("tokens") is None else as_list(logprobs["tokens"], "tokens")
+    return None if listed is None else tuple(as_text(token, "a token") for token in listed), values, told

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from vecuq._check import one_line
-from vecuq.answers.schema import MOST_ANSWERS, MOST_TOKENS, Answer, AnswerRecord
+from vecuq.answers.schema import Answer, AnswerRecord
 from vecuq.errors import TableError
 
-__all__ = ["Part", "as_list", "as_mapping", "as_text", "as_texts", "first_of", "joined", "role_of"]
+__all__ = ["Part", "joined", "parts_of_record"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,11 @@ class Part:
     role
         ``greedy``, ``samples``, or None where the line does not say.
     id
-        None where the line has none; the number of the line then names the question.
+        What its author calls the question; None where nobody does, for an id made by a server names a reply.
+    question
+        What was asked, where the line says it; lines without an id are joined by it.
+    content, view
+        For formats that write the same answers several times over: what is the same, and what differs.
     """
 
     answers: tuple[Answer, ...]
@@ -33,6 +36,8 @@ class Part:
     question: str | None = None
     references: tuple[str, ...] = ()
     model: str | None = None
+    content: str | None = None
+    view: str | None = None
 
     def settled(self, role: str | None) -> Part:
         """Return the part with a role: its own, else the given one, else samples if there are several answers."""
@@ -62,68 +67,7 @@ def joined(name: str, parts: Sequence[Part]) -> AnswerRecord:
     )
 
 
-def role_of(*settings: Any) -> str | None:
-    """Return what the settings of a request say: no temperature, or no sampling, is greedy."""
-    for given in settings:
-        if not isinstance(given, Mapping):
-            continue
-        if given.get("role") in ("greedy", "samples", "sample"):
-            return "greedy" if given["role"] == "greedy" else "samples"
-        drawn, temperature = given.get("do_sample"), given.get("temperature")
-        if drawn is False:
-            return "greedy"
-        if isinstance(temperature, int | float) and not isinstance(temperature, bool):
-            return "greedy" if temperature == 0 else "samples"
-        if drawn is True:
-            return "samples"
-    return None
-
-
-def first_of(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """Return the first of the named fields that is there and not null."""
-    return next((fields[name] for name in names if fields.get(name) is not None), None)
-
-
-def as_mapping(value: Any, name: str) -> Mapping[str, Any]:
-    """Return a JSON object; anything else is an error."""
-    if not isinstance(value, Mapping):
-        raise TableError(f"{name} must be a JSON object; got {_shown(value)}.")
-    return value
-
-
-def as_list(value: Any, name: str, *, most: int = MOST_TOKENS) -> list[Any]:
-    """Return a list of at most so many entries; anything else is an error."""
-    if not isinstance(value, list):
-        raise TableError(f"{name} must be a list; got {_shown(value)}.")
-    if len(value) > most:
-        raise TableError(f"{name} has {len(value):,} entries; at most {most:,} are read.")
-    return value
-
-
-def as_text(value: Any, name: str) -> str:
-    """Return a text; anything else is an error."""
-    if not isinstance(value, str):
-        raise TableError(f"{name} must be a text; got {_shown(value)}.")
-    return value
-
-
-def as_texts(value: Any, name: str) -> tuple[str, ...]:
-    """Return one text or number, or a list of them, as texts; null is none."""
-    listed = as_list(value if isinstance(value, list) else [] if value is None else [value], name, most=MOST_ANSWERS)
-    if not all(isinstance(one, str | int | float) for one in listed):
-        raise TableError(f"{name} must be a text or a list of texts; got {_shown(value)}.")
-    return tuple(map(str, listed))
-
-
-def _shown(value: Any) -> str:
-    """Describe a value without spelling out a huge one."""
-    if isinstance(value, str | int | float | bool) or value is None:
-        return one_line(value if isinstance(value, str) else _digits(value), most=40)
-    return f"a {type(value).__name__} of {len(value):,}" if hasattr(value, "__len__") else type(value).__name__
-
-
-def _digits(value: Any) -> str:
-    try:
-        return repr(value)
-    except ValueError:  # more digits than Python spells out
-        return "a huge number"
+def parts_of_record(record: AnswerRecord) -> list[Part]:
+    """Return the parts of a record of our own, to be joined with what other files say."""
+    sampled = Part(record.samples, "samples", record.id, record.question, record.references, record.model)
+    return [sampled] if record.greedy is None else [replace(sampled, answers=(record.greedy,), role="greedy"), sampled]

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from tempfile import TemporaryFile
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from pydantic import TypeAdapter
 
 from vecuq.answers.parts import Part
 
-__all__ = ["Spool"]
+__all__ = ["Laid", "Spool"]
 
 _PARTS = TypeAdapter(Part)
 
 
+class Laid(NamedTuple):
+    """Where a part lies in the spool."""
+
+    start: int
+    length: int
+
+
 class Spool:
-    """A temporary file of parts, and where those of each question lie in it; memory holds the places alone."""
+    """A temporary file of parts; memory holds none of them."""
 
     def __init__(self) -> None:
         self._file = TemporaryFile("w+b")  # noqa: SIM115 - closed on exit
-        self._places: dict[str, list[tuple[int, int]]] = {}
-        # The line on which a question was met first.
-        self._first: dict[str, str] = {}
+        self._end = 0
 
     def __enter__(self) -> Self:
         return self
@@ -33,18 +37,14 @@ class Spool:
     ) -> None:
         self._file.close()
 
-    def add(self, name: str, part: Part, place: str) -> None:
-        """Lay a part aside; ``place`` is its file and line."""
+    def add(self, part: Part) -> Laid:
+        """Lay a part aside, and say where."""
         content = _PARTS.dump_json(part, exclude_defaults=True)
-        self._places.setdefault(name, []).append((self._file.tell(), len(content)))
-        self._first.setdefault(name, place)
-        self._file.write(content)
+        self._file.seek(self._end)
+        self._end += self._file.write(content)
+        return Laid(self._end - len(content), len(content))
 
-    def __iter__(self) -> Iterator[tuple[str, str, list[Part]]]:
-        """Yield questions in the order in which they were met first: name, place, all parts."""
-        for name, places in self._places.items():
-            yield name, self._first[name], [self._part(*place) for place in places]
-
-    def _part(self, start: int, length: int) -> Part:
-        self._file.seek(start)
-        return _PARTS.validate_json(self._file.read(length))
+    def part(self, laid: Laid) -> Part:
+        """Take a part up again."""
+        self._file.seek(laid.start)
+        return _PARTS.validate_json(self._file.read(laid.length))

@@ -1,16 +1,23 @@
-"""Log-probabilities of tokens as other programs write them."""
+"""Tokens and their log-probabilities as other programs write them: values, spelling, and what ended an answer."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from vecuq._check import one_line
 from vecuq.errors import TableError
 
-__all__ = ["LEAST_LOGPROB", "end_of", "logprob"]
+__all__ = ["LEAST_LOGPROB", "end_of", "ends_answer", "logprob", "spelt"]
 
 # What servers write for a token of next to no probability; minus infinity is read as this.
 LEAST_LOGPROB = -9999.0
+_STOPPED = ("stop", "eos_token", "stop_sequence")
+# Marks with which models end an answer, or fill up a row of a matrix.
+_END = re.compile(r"<\|[^|<>]*\|>|<\uff5c[^<>]*\uff5c>|</s>|<(?:eos|pad|end_of_turn)>|\[(?:EOS|PAD|SEP)\]|")
+# How tokenizers write the blank before a word, and the end of a line.
+_WORD_MARKS = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
 
 
 def logprob(value: Any) -> float:
@@ -28,7 +35,60 @@ def logprob(value: Any) -> float:
     return float(max(value, LEAST_LOGPROB))
 
 
-def end_of(text: str, tokens: tuple[str, ...] | None, finish: str | None) -> int:
-    """Return 1 if the last token ended the answer: it stopped by itself, and the tokens before spell its text."""
-    stopped = finish in ("stop", "eos_token") and bool(tokens)
-    return int(stopped and "".join((tokens or ())[:-1]).strip() == text.strip())
+def spelt(tokens: Sequence[str]) -> tuple[str, ...]:
+    """Return tokens with real blanks in place of the marks that tokenizers write for them.
+
+    Examples
+    --------
+    >>> spelt(["\u2581It", "\u2581is"]), spelt(["It", " is"])
+    ((' It', ' is'), ('It', ' is'))
+    """
+    return tuple(token.translate(_WORD_MARKS) for token in tokens)
+
+
+def ends_answer(token: str) -> bool:
+    """Whether a token is nothing, or a mark that no text holds: ``</s>``, ``<|im_end|>``, ``<pad>`` ...
+
+    Examples
+    --------
+    >>> ends_answer("<|im_end|>"), ends_answer(""), ends_answer(" Paris")
+    (True, True, False)
+    """
+    return _END.fullmatch(token.strip()) is not None
+
+
+def end_of(text: str, tokens: Sequence[str] | None, finish: str | None, *, by_token: bool = False) -> int:
+    """Return how many of the last tokens ended an answer: those beyond what spells its text, blanks aside.
+
+    ``text`` is the answer as it came, blanks included. Where its end is not told by ``finish``, only a token that can
+    be nothing else counts as one. ``by_token`` says that a token ended it, even if tokens and text cannot be matched.
+
+    Examples
+    --------
+    >>> end_of("It is", ["It", "is", "</s>"], "stop"), end_of("It is", ["It", " is"], "stop")
+    (1, 0)
+    """
+    if not tokens:
+        return 0
+    beyond = _beyond(text, tokens) if finish in _STOPPED or ends_answer(tokens[-1]) else 0
+    if beyond is None:
+        return int(by_token or ends_answer(tokens[-1]))
+    return beyond
+
+
+def _beyond(text: str, tokens: Sequence[str]) -> int | None:
+    """Return how many tokens follow those that spell the text; None where none do."""
+    wanted, pieces = _bare(text), [_bare(token) for token in tokens]
+    kept, size = len(pieces), sum(map(len, pieces))
+    while size > len(wanted):
+        kept -= 1
+        size -= len(pieces[kept])
+    if "".join(pieces[:kept]) != wanted:
+        return None
+    while kept and not pieces[kept - 1] and not (tokens[kept - 1] and text.endswith(tokens[kept - 1])):
+        kept -= 1  # a blank that the text does not have, or nothing at all
+    return len(tokens) - kept
+
+
+def _bare(text: str) -> str:
+    return "".join(text.translate(_WORD_MARKS).split())

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from vecuq.answers.entropy import entropies_of_top
-from vecuq.answers.parts import Part, as_list, as_mapping, as_text, as_texts, first_of, role_of
+from vecuq.answers.fields import as_list, as_mapping, as_name, as_text, first_of, references_of, role_of
+from vecuq.answers.parts import Part
 from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.answers.tokens import end_of, logprob
 from vecuq.errors import TableError
@@ -20,18 +21,20 @@ def is_vllm(fields: Mapping[str, Any]) -> bool:
 
 
 def read_vllm(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
-    """Return the answers of one request; its sampling parameters say whether they are greedy."""
+    """Return the answers of one request; its sampling parameters say whether they are greedy.
+
+    ``request_id`` names the request and no question: vLLM counts on from call to call, and begins anew in each run.
+    """
     outputs = as_list(fields.get("outputs"), "outputs", most=MOST_ANSWERS)
     if not outputs:
         raise TableError("the request has no outputs.")
-    name = first_of(fields, ("id", "question_id", "request_id"))
     question = first_of(fields, ("question", "prompt"))
     return Part(
         answers=tuple(_answer(as_mapping(output, "an output"), renormalise) for output in outputs),
         role=role_of(fields, fields.get("sampling_params")),
-        id=None if name is None else "".join(as_texts(name, "request_id")),
+        id=as_name(first_of(fields, ("id", "question_id")), "id"),
         question=question if isinstance(question, str) else None,
-        references=as_texts(first_of(fields, ("references", "reference", "answer")), "references"),
+        references=references_of(fields),
     )
 
 
@@ -40,11 +43,13 @@ def _answer(output: Mapping[str, Any], renormalise: bool) -> Answer:
     total, finish = output.get("cumulative_logprob"), output.get("finish_reason")
     told = {} if output.get("logprobs") is None else _tokens(output, renormalise)
     finish = finish if isinstance(finish, str) else None
+    # Where a stop string ended the answer, `stop_reason` is that text; null or an id says that a token did.
+    by_token = finish == "stop" and "stop_reason" in output and not isinstance(output["stop_reason"], str)
     return Answer(
         text=text.strip(),
         finish=finish,
         logprob=None if total is None or told else logprob(total),
-        n_end=end_of(text, told.get("tokens"), finish),
+        n_end=end_of(text, told.get("tokens"), finish, by_token=by_token),
         **told,
     )
 
@@ -64,13 +69,10 @@ def _tokens(output: Mapping[str, Any], renormalise: bool) -> dict[str, Any]:
 
 
 def _entry(step: Mapping[str, Any], token: Any) -> Mapping[str, Any]:
-    if (
-        isinstance(token, bool)
-        or not isinstance(token, int | str)
-        or "".join(as_texts(token, "a token id")) not in step
-    ):
+    name = as_name(token, "a token id")
+    if name is None or name not in step:
         raise TableError("logprobs must hold the chosen token at every step, under its id.")
-    return _as_entry(step["".join(as_texts(token, "a token id"))])
+    return _as_entry(step[name])
 
 
 def _as_entry(entry: Any) -> Mapping[str, Any]:

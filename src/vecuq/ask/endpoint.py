@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Callable, Mapping
-from http.client import HTTPException, HTTPMessage
-from typing import IO, Any
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from collections.abc import Callable
+from typing import Any
 
 from pydantic import ValidationError
 
-from vecuq._check import in_range, one_line, whole_number
+from vecuq._check import one_line, whole_number
 from vecuq.answers import Answer
 from vecuq.answers.openai import answer_of_choice
 from vecuq.ask.plan import Plan
 from vecuq.ask.questions import Question
+from vecuq.ask.refusal import RefusedQuestionError
+from vecuq.ask.sending import RejectedError, Sender
 from vecuq.errors import SettingError, VecuqError
 
 __all__ = ["Endpoint"]
-
-_MOST_BYTES = 64 * 2**20
-_BUSY = {408, 429, 500, 502, 503, 504, 529}
 
 
 class Endpoint:
@@ -39,10 +32,14 @@ class Endpoint:
         Sent as a bearer token; written nowhere.
     top_logprobs
         How many of the likeliest tokens are asked for at every step; 0 asks for no log-probs at all.
+    renormalise
+        Whether the probabilities of these tokens are made to sum to 1 before entropies are taken.
     timeout
-        Seconds until a request counts as lost.
+        Seconds of silence until a request counts as lost.
     tries
-        How often a request is made if the server is busy or the connection breaks.
+        How often a request is made in all if the server is busy, away, or breaks off.
+    on_retry
+        Told why another try is made, and when.
     """
 
     def __init__(
@@ -52,55 +49,64 @@ class Endpoint:
         *,
         api_key: str | None = None,
         top_logprobs: int = 20,
+        renormalise: bool = False,
         timeout: float = 300.0,
         tries: int = 5,
+        on_retry: Callable[[str], None] | None = None,
     ) -> None:
-        if urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).netloc:
-            raise SettingError(f"The url must begin with http:// or https://; got {one_line(repr(url), most=80)}.")
         whole_number("top_logprobs", top_logprobs, 0)
-        whole_number("tries", tries, 1)
-        in_range("timeout", timeout, 0.0, ends="()")
+        if renormalise and top_logprobs < 2:
+            raise SettingError(f"To renormalise takes at least 2 likeliest tokens; top_logprobs is {top_logprobs}.")
         self.name = model
-        self._url, self._key = url.rstrip("/"), api_key
-        self._top, self._timeout, self._tries = top_logprobs, timeout, tries
+        self.settings = {"top_logprobs": top_logprobs, "renormalise": renormalise}
+        self._top, self._renormalise = top_logprobs, renormalise
+        self._sender = Sender(url, key=api_key, timeout=timeout, tries=tries, on_retry=on_retry)
         self._many = True
-        self._reached = False
-        self._open = build_opener(_NoRedirects).open
-        self._pause: Callable[[float], None] = time.sleep
 
     def answer(self, question: Question, plan: Plan) -> tuple[Answer, list[Answer]]:
         """Return the greedy answer and the samples, these by as few requests as the server allows."""
         prompt = plan.fill(question)
-        greedy = self._choices(prompt, plan, temperature=0.0)[0]
+        try:
+            return self._choices(prompt, plan, temperature=0.0)[0], self._samples(prompt, question, plan)
+        except RejectedError as error:
+            raise RefusedQuestionError(question.id, str(error)) from None
+
+    def _samples(self, prompt: str, question: Question, plan: Plan) -> list[Answer]:
         samples: list[Answer] = []
         seeds = [int(random.integers(2**31)) for random in plan.draws(question)]
         while len(samples) < plan.samples:
             left = plan.samples - len(samples)
             drawn = {"temperature": plan.temperature, "seed": seeds[len(samples)]}
             samples += self._several(prompt, plan, left, drawn)[:left]
-        return greedy, samples
+        return samples
 
     def _several(self, prompt: str, plan: Plan, wanted: int, drawn: dict[str, Any]) -> list[Answer]:
-        """Ask for several choices at once; a server that refuses is asked for one at a time from then on."""
-        if self._many and wanted > 1:
-            try:
-                return self._choices(prompt, plan, n=wanted, **drawn)
-            except _BadRequestError:
-                self._many = False
-        return self._choices(prompt, plan, **drawn)
+        """Ask for several choices at once; a server that gives one, but not several, is asked for one from then on."""
+        if not self._many or wanted == 1:
+            return self._choices(prompt, plan, **drawn)
+        try:
+            return self._choices(prompt, plan, n=wanted, **drawn)
+        except RejectedError:
+            alone = self._choices(prompt, plan, **drawn)
+            self._many = False
+            return alone
 
     def _choices(self, prompt: str, plan: Plan, **drawn: Any) -> list[Answer]:
         shape = self._raw(prompt, plan) if plan.raw else self._chat(prompt, plan)
         stop = {"stop": list(plan.stop)} if plan.stop else {}
         body = {"model": self.name, "max_tokens": plan.max_tokens, **stop, **shape, **drawn}
-        reply = self._post("completions" if plan.raw else "chat/completions", body)
+        return self._answers(self._sender.post("completions" if plan.raw else "chat/completions", body))
+
+    def _answers(self, reply: dict[str, Any]) -> list[Answer]:
         choices = reply.get("choices")
         if not isinstance(choices, list) or not choices:
-            raise VecuqError(f"{self._url} returned no choices; is it an OpenAI-compatible endpoint?")
+            raise RejectedError(f"{self._sender.place} returned no choices; is it an OpenAI-compatible endpoint?")
         try:
-            return [answer_of_choice(choice) for choice in choices]
+            return [answer_of_choice(choice, renormalise=self._renormalise) for choice in choices]
         except (VecuqError, ValidationError) as error:
-            raise VecuqError(f"{self._url} returned what no such server should: {one_line(error)}") from None
+            raise RejectedError(
+                f"{self._sender.place} returned what no such server should: {one_line(error)}"
+            ) from None
 
     def _chat(self, prompt: str, plan: Plan) -> dict[str, Any]:
         told = [{"role": "system", "content": plan.system}] if plan.system else []
@@ -110,79 +116,3 @@ class Endpoint:
     def _raw(self, prompt: str, plan: Plan) -> dict[str, Any]:
         asked = {"logprobs": self._top} if self._top else {}
         return {"prompt": f"{plan.system}\n{prompt}" if plan.system else prompt, **asked}
-
-    def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        headers = {"Content-Type": "application/json", "User-Agent": "vecuq"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        request = Request(f"{self._url}/{path}", json.dumps(body).encode(), headers)  # noqa: S310 - http(s), checked above
-        for attempt in range(1, self._tries + 1):
-            try:
-                return self._read(request)
-            except _BusyError as busy:
-                if attempt == self._tries:
-                    raise VecuqError(
-                        f"{busy} Tried {self._tries} times; run the same command again to go on."
-                    ) from None
-                self._pause(busy.wait or min(60.0, 2.0**attempt))
-        raise AssertionError("unreachable")
-
-    def _read(self, request: Request) -> dict[str, Any]:
-        try:
-            with self._open(request, timeout=self._timeout) as reply:
-                content = reply.read(_MOST_BYTES + 1)
-        except HTTPError as error:
-            raise self._refusal(error) from None
-        except (URLError, TimeoutError, ConnectionError, HTTPException) as error:
-            raise self._lost(error) from None
-        self._reached = True
-        try:
-            found = json.loads(content) if len(content) <= _MOST_BYTES else None
-        except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
-            raise VecuqError(f"{self._url} did not return a JSON object; is it an OpenAI-compatible endpoint?")
-        return found
-
-    def _refusal(self, error: HTTPError) -> VecuqError:
-        said = one_line(error.read(2_000).decode("utf-8", "replace"), most=160)
-        told = f"{self._url} refused the request (HTTP {error.code}: {said or error.reason})."
-        if error.code in _BUSY:
-            return _BusyError(told, _seconds(error.headers))
-        if error.code in {401, 403}:
-            return VecuqError(f"{told} Name the variable that holds the key with --api-key-env.")
-        return _BadRequestError(told) if error.code in {400, 422} else VecuqError(told)
-
-    def _lost(self, error: Exception) -> VecuqError:
-        reason = error.reason if isinstance(error, URLError) else error
-        told = f"{self._url} cannot be reached: {one_line(reason, most=160) or type(error).__name__}."
-        # Nobody there from the start is a wrong address; a connection that breaks later is worth another try.
-        return _BusyError(told, None) if self._reached else VecuqError(f"{told} Is the server running?")
-
-
-class _BusyError(VecuqError):
-    """The server may answer later."""
-
-    def __init__(self, told: str, wait: float | None) -> None:
-        super().__init__(told)
-        self.wait = wait
-
-
-class _BadRequestError(VecuqError):
-    """The server does not know one of the fields."""
-
-
-class _NoRedirects(HTTPRedirectHandler):
-    """A key must not follow a redirect to another host."""
-
-    def redirect_request(
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
-    ) -> None:
-        """Follow none."""
-        return
-
-
-def _seconds(headers: Mapping[str, str] | Any) -> float | None:
-    """Return how long the server asks to wait, at most a minute."""
-    told = headers.get("Retry-After", "")
-    return min(60.0, float(told)) if told.isdigit() else None

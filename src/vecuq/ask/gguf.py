@@ -13,6 +13,7 @@ from vecuq.ask.choice import Chosen, Distribution
 from vecuq.ask.draft import Draft
 from vecuq.ask.plan import Plan
 from vecuq.ask.questions import Question
+from vecuq.ask.refusal import RefusedQuestionError
 from vecuq.errors import SettingError, TableError
 
 __all__ = ["LocalModel"]
@@ -83,11 +84,13 @@ class LocalModel:
         return list(self._vocab.tokenize(text, True, True))
 
     def _refuse_long(self, question: Question, n_prompt: int, plan: Plan) -> None:
-        needed = n_prompt + (1 + plan.samples) * plan.max_tokens
-        if needed > self._size:
-            raise TableError(
-                f"Question {question.id!r} needs a context of {needed:,} tokens, {n_prompt:,} of them for its prompt; "
-                f"it is {self._size:,}. Raise --context, or lower --max-tokens or --samples."
+        answers = (1 + plan.samples) * plan.max_tokens
+        remedy = f"the context is {self._size:,}. Raise --context, or lower --max-tokens or --samples."
+        if answers >= self._size:
+            raise SettingError(f"The answers to one question may take {answers:,} tokens; {remedy}")
+        if n_prompt + answers > self._size:
+            raise RefusedQuestionError(
+                question.id, f"its prompt takes {n_prompt:,} tokens and its answers up to {answers:,}; {remedy}"
             )
 
     def _read_prompt(self, prompt: list[int], head: list[int], sequences: int) -> None:

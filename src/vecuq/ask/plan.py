@@ -91,10 +91,13 @@ class Plan:
 
 
 class Answerer(Protocol):
-    """Whatever can answer a question: a local model, an endpoint, or something of your own."""
+    """Whatever can answer a question: a local model, an endpoint, or something of your own.
+
+    It may have ``settings``, by name, which belong to its answers as those of the plan do.
+    """
 
     name: str
 
     def answer(self, question: Question, plan: Plan) -> tuple[Answer, list[Answer]]:
-        """Return the greedy answer and the samples."""
+        """Return the greedy answer and the samples; raise RefusedQuestionError for a question it does not take."""
         ...

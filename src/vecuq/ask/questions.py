@@ -10,6 +10,7 @@ from typing import Any
 
 from vecuq._check import existing_file, one_line
 from vecuq.answers import LINE_BYTES, numbered_lines
+from vecuq.answers.fields import as_texts
 from vecuq.errors import TableError
 
 __all__ = ["Question", "read_questions"]
@@ -67,13 +68,5 @@ def _question(fields: dict[str, Any], number: str, place: str) -> Question:
     if isinstance(name, bool) or not isinstance(name, str | int):
         raise TableError(f"{place}: `id` must be a text or a whole number; got {one_line(repr(name), most=40)}.")
     known = next((key for key in _REFERENCES if key in fields), None)
-    references = _texts(fields.pop(known), known, place) if known else ()
+    references = as_texts(fields.pop(known), f"{place}: `{known}`") if known else ()
     return Question(str(name), text, references, fields)
-
-
-def _texts(value: Any, name: str, place: str) -> tuple[str, ...]:
-    """Return one text or number, or a list of them, as texts."""
-    listed = value if isinstance(value, list) else [] if value is None else [value]
-    if not all(isinstance(one, str | int | float) for one in listed):
-        raise TableError(f"{place}: `{name}` must be a text or a list of texts; got {one_line(repr(value), most=40)}.")
-    return tuple(map(str, listed))

@@ -13,12 +13,25 @@ from rich.table import Table
 from rich.text import Text
 
 from vecuq import workflows
-from vecuq.cli.options import AsJson, Calibration, Columns, Flip, listed
-from vecuq.cli.talk import friendly_errors, print_json, working
+from vecuq.cli.options import (
+    AsJson,
+    Calibration,
+    Columns,
+    Epsilon,
+    Flip,
+    Holdback,
+    ReferenceName,
+    Scaling,
+    Tail,
+    listed,
+)
+from vecuq.cli.talk import friendly_errors, print_json, usage_errors, working
 from vecuq.doctor import SEVERITIES
+from vecuq.ranker import Settings
 
 __all__ = ["doctor"]
 
+_DEFAULTS = Settings()
 _STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "serious": "bold red"}
 
 
@@ -33,13 +46,25 @@ def doctor(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with code 1 if any finding is a warning or serious.")
     ] = False,
+    holdback: Holdback = _DEFAULTS.holdback,
     as_json: AsJson = False,
+    reference: ReferenceName = "beta",
+    scaling: Scaling = _DEFAULTS.scaling,
+    epsilon: Epsilon = _DEFAULTS.epsilon,
+    tail: Tail = _DEFAULTS.tail,
 ) -> None:
-    """Look over calibration rows: size, columns, outliers, foreign rows, the fitted order, drift of new rows."""
+    """Look over calibration rows: size, columns, outliers, foreign rows, the fitted order, drift of new rows.
+
+    Give the options that you will fit with, and it is that model which is looked over.
+    """
+    with usage_errors():
+        settings = Settings(reference=reference, epsilon=epsilon, scaling=scaling, holdback=holdback, tail=tail)
     with friendly_errors():
         with working() as tell:
             tell("looking over the rows")
-            done = workflows.doctor(calibration, new, columns=listed(columns), flip=listed(flip) or ())
+            done = workflows.doctor(
+                calibration, new, settings=settings, columns=listed(columns), flip=listed(flip) or ()
+            )
         counts = Counter(finding.severity for finding in done.findings)
         if as_json:
             _print_json(done, counts)

@@ -8,19 +8,28 @@ from typing import Annotated, Any
 import typer
 
 from vecuq import workflows
-from vecuq.cli.options import AsJson, Calibration, Columns, Flip, Paper, listed
+from vecuq.cli.options import (
+    METHOD,
+    AsJson,
+    Calibration,
+    Columns,
+    Epsilon,
+    Flip,
+    Holdback,
+    Paper,
+    ReferenceName,
+    Scaling,
+    Tail,
+    choice,
+    listed,
+)
 from vecuq.cli.talk import friendly_errors, print_json, print_lines, usage_errors, watching
 from vecuq.ranker import Settings
 
 __all__ = ["fit", "fit_as_dict", "tell_fit"]
 
 DEFAULTS = Settings()
-METHOD = "The method"
 SOLVER = "The solver"
-
-
-def _choice(text: str, panel: str, **more: Any) -> Any:
-    return typer.Option(help=text, rich_help_panel=panel, **more)
 
 
 def fit(
@@ -30,33 +39,27 @@ def fit(
     columns: Columns = None,
     flip: Flip = None,
     paper: Paper = False,
-    holdback: Annotated[
-        float, typer.Option(help="Share of the rows kept out of the map, for p-values; 0 for none.")
-    ] = DEFAULTS.holdback,
+    holdback: Holdback = DEFAULTS.holdback,
     as_json: AsJson = False,
-    reference: Annotated[
-        str, _choice("beta, exponential or ball (signed scores); with parameters as in 'beta(2, 5)'.", METHOD)
-    ] = "beta",
-    scaling: Annotated[str, _choice("featurewise, global, identity or quantile.", METHOD)] = DEFAULTS.scaling,
-    epsilon: Annotated[float, _choice("Entropic regularisation, on scaled scores.", METHOD)] = DEFAULTS.epsilon,
-    anchors: Annotated[float, _choice("Distance of the outer anchors; 0 for none.", METHOD)] = DEFAULTS.anchors,
-    anchor_mass: Annotated[float | None, _choice("Largest share of the mass on the anchors.", METHOD)] = None,
+    reference: ReferenceName = "beta",
+    scaling: Scaling = DEFAULTS.scaling,
+    epsilon: Epsilon = DEFAULTS.epsilon,
+    anchors: Annotated[float, choice("Distance of the outer anchors; 0 for none.", METHOD)] = DEFAULTS.anchors,
+    anchor_mass: Annotated[float | None, choice("Largest share of the mass on the anchors.", METHOD)] = None,
     overshoot: Annotated[
-        float, _choice("Weight of the distance beyond the calibration box; 0 for none.", METHOD)
+        float, choice("Weight of the distance beyond the calibration box; 0 for none.", METHOD)
     ] = DEFAULTS.overshoot,
-    tail: Annotated[
-        str, _choice("What keeps far rows in order: overshoot (beyond the box) or dominance (beyond the rows).", METHOD)
-    ] = DEFAULTS.tail,
-    alpha: Annotated[float, _choice("False-alarm rate of `predict` in Python.", METHOD)] = DEFAULTS.alpha,
+    tail: Tail = DEFAULTS.tail,
+    alpha: Annotated[float, choice("False-alarm rate of `predict` in Python.", METHOD)] = DEFAULTS.alpha,
     seed: Annotated[
-        int | None, _choice("Seed of the split into map and held-back rows; without it, always the same.", METHOD)
+        int | None, choice("Seed of the split into map and held-back rows; without it, always the same.", METHOD)
     ] = None,
-    grid: Annotated[str, _choice("midpoint or authors.", SOLVER)] = DEFAULTS.grid,
-    n_targets: Annotated[str, _choice("Reference points: auto, rows or a number.", SOLVER)] = "auto",
-    solver: Annotated[str, _choice("auto, separable, sketch or dense.", SOLVER)] = DEFAULTS.solver,
-    tol: Annotated[float, _choice("Largest marginal error of the plan.", SOLVER)] = DEFAULTS.tol,
-    max_iter: Annotated[int, _choice("Most sweeps.", SOLVER)] = DEFAULTS.max_iter,
-    on_failure: Annotated[str, _choice("raise or warn when the plan misses tol.", SOLVER)] = DEFAULTS.on_failure,
+    grid: Annotated[str, choice("midpoint or authors.", SOLVER)] = DEFAULTS.grid,
+    n_targets: Annotated[str, choice("Reference points: auto, rows or a number.", SOLVER)] = "auto",
+    solver: Annotated[str, choice("auto, separable, sketch or dense.", SOLVER)] = DEFAULTS.solver,
+    tol: Annotated[float, choice("Largest marginal error of the plan.", SOLVER)] = DEFAULTS.tol,
+    max_iter: Annotated[int, choice("Most sweeps.", SOLVER)] = DEFAULTS.max_iter,
+    on_failure: Annotated[str, choice("raise or warn when the plan misses tol.", SOLVER)] = DEFAULTS.on_failure,
 ) -> None:
     """Learn from in-distribution rows how their score vectors lie, and save the model."""
     given: dict[str, Any] = {

@@ -11,7 +11,7 @@ import typer
 from vecuq import workflows
 from vecuq._check import in_range, one_of
 from vecuq.cli.catalogue import catalogue, print_catalogue
-from vecuq.cli.measuring_answers import Reading, measure_texts, n_cores
+from vecuq.cli.measuring_answers import Asked, Reading, measure_texts, n_cores
 from vecuq.cli.options import AsJson, listed
 from vecuq.cli.talk import friendly_errors, print_json, usage_errors, watching
 from vecuq.errors import SettingError
@@ -27,7 +27,8 @@ def measure(
         list[Path],
         typer.Argument(
             help="A classifier: npz of logits or probs, perhaps embeddings, labels, ids; or npy of logits; several: "
-            "one per member. A language model: jsonl of answers, as `vecuq ask`, servers and harnesses write it.",
+            "one per member. A language model: jsonl of answers, as `vecuq ask`, servers and harnesses write it; also "
+            "a JSON list, or npz of texts and log-probs.",
             metavar="OUTPUTS...",
             show_default=False,
         ),
@@ -95,7 +96,7 @@ def measure(
             _refuse_options(for_answers, "answers of a language model", "outputs of a classifier")
     if any(of_answers):
         reading = Reading(samples or (), strict, renormalise, complete, jobs or n_cores())
-        measure_texts(outputs, scores, listed(measures), similarity, quality, reading, as_json=as_json)
+        measure_texts(outputs, scores, Asked(listed(measures), similarity, quality), reading, as_json=as_json)
     else:
         asked = workflows.DEFAULT_MEASURES if measures is None else tuple(listed(measures) or ())
         _measure_classifier(outputs, scores, train or (), asked, temperature, embedding, as_json=as_json)
@@ -105,8 +106,8 @@ def _refuse_mixture(of_answers: Sequence[bool], outputs: Sequence[Path]) -> None
     if any(of_answers) and not all(of_answers):
         other = outputs[of_answers.index(False)]
         raise SettingError(
-            f"{outputs[of_answers.index(True)]} is named as answers of a language model are (jsonl), and {other} is "
-            f"not; measure them one at a time."
+            f"{outputs[of_answers.index(True)]} holds answers of a language model, by its name (jsonl) or its texts, "
+            f"and {other} does not; measure them one at a time."
         )
 
 

@@ -12,9 +12,11 @@ import typer
 from vecuq import workflows
 from vecuq._check import one_line, one_of, whole_number
 from vecuq.cli.talk import friendly_errors, note, print_json, print_lines, usage_errors, watching
+from vecuq.reference import MAX_COLUMNS
+from vecuq.table.score_table import QUALITY
 from vecuq.workflows import MeasuredAnswers, WantedOfAnswers
 
-__all__ = ["Reading", "measure_texts", "n_cores"]
+__all__ = ["Asked", "Reading", "measure_texts", "n_cores"]
 
 _JOINS_SAMPLES = (
     "degree_matrix",
@@ -24,6 +26,24 @@ _JOINS_SAMPLES = (
     "semantic_entropy_empirical",
 )
 _PROBLEMS_TOLD = 3
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to compute of every answer, in the words of the command line."""
+
+    measures: Sequence[str] | None
+    similarity: str
+    quality: str | None
+
+    def checked(self) -> WantedOfAnswers:
+        """Return the same as a workflow wants it; what cannot be is refused."""
+        from vecuq.measures.text import COMPARISONS, TextSettings
+
+        one_of("similarity", self.similarity, tuple(COMPARISONS))
+        wanted = WantedOfAnswers(self.measures, TextSettings(similarity=self.similarity), self.quality)
+        wanted.check()
+        return wanted
 
 
 @dataclass(frozen=True)
@@ -42,28 +62,15 @@ def n_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def measure_texts(
-    answers: Sequence[Path],
-    scores: Path,
-    measures: Sequence[str] | None,
-    similarity: str,
-    quality: str | None,
-    reading: Reading,
-    *,
-    as_json: bool,
-) -> None:
+def measure_texts(answers: Sequence[Path], scores: Path, asked: Asked, reading: Reading, *, as_json: bool) -> None:
     """Measure files of answers and say what came of it."""
-    from vecuq.measures.text import COMPARISONS, TextSettings
-
     with usage_errors():
-        one_of("similarity", similarity, tuple(COMPARISONS))
         whole_number("jobs", reading.jobs, 1)
-        wanted = WantedOfAnswers(measures, TextSettings(similarity=similarity), quality)
-        wanted.check()
+        wanted = asked.checked()
     with friendly_errors():
         with watching(rows="measuring") as watch:
             done = workflows.measure_answers(answers, scores, wanted, **vars(reading), watch=watch)
-        _tell_notes(done, similarity)
+        _tell_notes(done, asked.similarity, reading.renormalise)
         if as_json:
             partly = {name: gap._asdict() for name, gap in done.partly.items()}
             print_json({"out": str(scores), **vars(done), "partly": partly})
@@ -82,14 +89,35 @@ def _tell_gaps(done: MeasuredAnswers) -> None:
         print_lines(lines)
 
 
-def _tell_notes(done: MeasuredAnswers, similarity: str) -> None:
+def _tell_notes(done: MeasuredAnswers, similarity: str, renormalise: bool) -> None:
     if done.n_skipped:
-        lines = "line was" if done.n_skipped == 1 else "lines were"
-        note(f"{done.n_skipped:,} {lines} left out, since they could not be read:")
+        many = "1 line was" if done.n_skipped == 1 else f"{done.n_skipped:,} lines were"
+        note(f"{many} left out and could not be read:")
         for problem in done.problems[:_PROBLEMS_TOLD]:
             note(one_line(problem))
-    if done.entropy_top_k:
-        note(f"Entropies run over the likeliest {', '.join(map(str, done.entropy_top_k))} tokens, a part of all.")
+    for told in done.notes:
+        note(told)
+    _tell_entropies(done, renormalise)
     joined = [name for name in _JOINS_SAMPLES if name in done.columns]
     if joined:
         note(f"Without an NLI model, {', '.join(joined)} take samples for alike by {similarity}.")
+    n_measures = len([name for name in done.columns if name != QUALITY])
+    if n_measures > MAX_COLUMNS:
+        note(
+            f"{n_measures} columns of scores; `vecuq fit` takes up to {MAX_COLUMNS}. Name some there by --columns, or "
+            f"here by --measures, say --measures cocoa."
+        )
+
+
+def _tell_entropies(done: MeasuredAnswers, renormalise: bool) -> None:
+    if not done.entropy_top_k:
+        return
+    how = {
+        True: "made to sum to 1",
+        False: "as they are, not made to sum to 1",
+        None: "some made to sum to 1, some not",
+    }
+    many = ", ".join(map(str, done.entropy_top_k))
+    note(f"Entropies run over the likeliest {many} tokens, a part of all; {how[done.entropy_renormalised]}.")
+    if renormalise and not done.entropy_renormalised:
+        note("--renormalise changes nothing where a file holds entropies already, and not the tokens that make them.")

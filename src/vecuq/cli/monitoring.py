@@ -29,7 +29,9 @@ def monitor(
     ],
     calibration: Annotated[
         Path | None,
-        typer.Option(help="Rows to compare each column with, to begin with; by default those that the model keeps."),
+        typer.Option(
+            help="Rows to compare each column with; by default those that the model keeps. A state keeps its."
+        ),
     ] = None,
     state: Annotated[
         Path | None, typer.Option(help="Go on from this file if it is there, and renew it.", show_default=False)
@@ -37,12 +39,16 @@ def monitor(
     alpha: Annotated[
         float | None, typer.Option(help="The chance of ever raising a false alarm; 0.01 unless told.")
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if drift was noticed.")] = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Exit with code 1 if drift was noticed, or no row of a file could be watched."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Watch rows for drift from the calibration rows: when, in which column, and whether to recalibrate.
 
-    While nothing drifts, the chance of an alarm in any column, over all time, is at most alpha.
+    While nothing drifts, the chance of an alarm in any column, over all time, is at most alpha. Missing values are
+    watched by how many rows have them; an infinite value is the largest or smallest of its column.
     """
     with usage_errors():
         if alpha is not None:
@@ -54,7 +60,7 @@ def monitor(
             print_json(_as_dict(done))
         else:
             _tell(done)
-    if strict and done.monitor.drifted:
+    if strict and (done.monitor.drifted or done.unwatched):
         raise typer.Exit(1)
 
 
@@ -66,6 +72,8 @@ def _as_dict(done: workflows.Monitored) -> dict[str, Any]:
         "alarm_at": len(watcher.streams) / watcher.alpha,
         "drifted": watcher.drifted,
         "recalibrate": watcher.recalibrate,
+        "missing": watcher.n_missing,
+        "unwatched": [file.path for file in done.unwatched],
         "alarms": [_alarm_as_dict(done, alarm) for alarm in watcher.alarms],
         "evidence": watcher.evidence,
         "files": [asdict(file) for file in done.files],
@@ -85,16 +93,15 @@ def _alarm_as_dict(done: workflows.Monitored, alarm: Alarm) -> dict[str, Any]:
 
 def _tell(done: workflows.Monitored) -> None:
     watcher = done.monitor
-    n_files, n_rows = len(done.files), watcher.rows - done.first_row
+    n_rows = watcher.rows - done.first_row
     before = f", {watcher.rows:,} since the monitor began" if done.first_row else ""
-    missing = sum(file.n_missing for file in done.files)
     print_lines(
         {
-            "watched": f"{n_rows:,} rows in {n_files} file{'s' * (n_files > 1)}{before}",
-            "missing": f"{missing:,} rows lack a score and were left out where they do" if missing else None,
-            "columns": None
-            if len(watcher.streams) > 1
-            else "not watched; give the calibration table to watch them too",
+            "seen": f"{_count(n_rows, 'row')} in {_count(len(done.files), 'file')}{before}",
+            "missing": _missing(done),
+            "infinite": _infinite(done),
+            "not watched": _unwatched(done),
+            "columns": None if watcher.watches_columns else "not watched; give the calibration table to watch them too",
             "rate": f"at most {watcher.alpha:g} for a false alarm, ever, in any stream",
         }
     )
@@ -106,6 +113,33 @@ def _tell(done: workflows.Monitored) -> None:
         [_row(done, name, evidence[name], raised.get(name)) for name in evidence],
     )
     typer.echo(f"advice: {_advice(done)}")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _missing(done: workflows.Monitored) -> str | None:
+    """Say how many rows lack a value, beside the calibration rows."""
+    missing = sum(file.n_missing for file in done.files)
+    usual = done.monitor.streams[-1].reference.scores
+    of_rows = f"{missing:,} of {_count(sum(file.n_rows for file in done.files), 'row')}"
+    of_usual = f"{int(usual.sum()):,}" if usual.any() else "none"
+    return f"{of_rows} lack a value, {of_usual} of {len(usual):,} in calibration" if missing else None
+
+
+def _infinite(done: workflows.Monitored) -> str | None:
+    infinite = sum(file.n_infinite for file in done.files)
+    return f"{_count(infinite, 'row')} with an infinite value, taken as the most extreme" if infinite else None
+
+
+def _unwatched(done: workflows.Monitored) -> str | None:
+    """Name the files of which nothing could be watched."""
+    why = {
+        file.path: f"none of its {_count(file.n_rows, 'row')} has a score" if file.n_rows else "it has no rows"
+        for file in done.unwatched
+    }
+    return "; ".join(f"{Path(path).name}: {reason}" for path, reason in why.items()) or None
 
 
 def _row(done: workflows.Monitored, name: str, evidence: float, alarm: Alarm | None) -> dict[str, Any]:
@@ -125,20 +159,49 @@ def _told(done: workflows.Monitored, row: int) -> str:
 
 def _advice(done: workflows.Monitored) -> str:
     """Return what to do, in one line."""
+    parts = [part for part in (_on_scores(done), _on_missing(done), _on_unwatched(done)) if part]
+    return " ".join(parts) or "nothing to do; the model's p-values hold as far as can be seen."
+
+
+def _on_scores(done: workflows.Monitored) -> str | None:
+    """Return what to do about the joint score and the columns."""
     watcher = done.monitor
-    if not watcher.drifted:
-        return "nothing to do; the model's p-values hold as far as can be seen."
-    evidence = watcher.evidence
-    surest = max(watcher.alarms, key=lambda alarm: evidence[alarm.stream])
-    columns = [alarm.stream for alarm in watcher.alarms if alarm.stream in watcher.ranker.columns]
-    where = f"from {_told(done, surest.since)} on"
+    columns = [alarm for alarm in watcher.alarms if alarm.stream in watcher.ranker.columns]
+    names = ", ".join(alarm.stream for alarm in columns)
     if watcher.recalibrate:
-        look = f"Look at {', '.join(columns)} first. " if columns else ""
+        joint = next(alarm for alarm in watcher.alarms if alarm.stream == watcher.streams[0].name)
+        look = f"Look at {names} first. " if columns else ""
         return (
-            f"recalibrate. The joint score has drifted, so p-values and thresholds no longer hold {where}. {look}"
+            f"recalibrate. The joint score has drifted, so p-values and thresholds no longer hold "
+            f"{_from(done, joint)}. {look}"
             f"If these rows are what the model should now expect, fit again with them and begin a new monitor."
         )
+    if not columns:
+        return None
+    surest = max(columns, key=lambda alarm: watcher.evidence[alarm.stream])
     return (
-        f"look into how {', '.join(columns)} comes about {where}. The joint score has not drifted noticeably, so there "
-        f"is no need to recalibrate yet."
+        f"look into how {names} comes about {_from(done, surest)}. The joint score has not drifted noticeably, so "
+        f"there is no need to recalibrate yet."
     )
+
+
+def _on_missing(done: workflows.Monitored) -> str | None:
+    """Return what to do about rows that lack values."""
+    watcher = done.monitor
+    name = watcher.streams[-1].name
+    raised = next((alarm for alarm in watcher.alarms if alarm.stream == name), None)
+    if raised is None:
+        return None
+    return f"More rows lack a value than in calibration {_from(done, raised)}: see why they do."
+
+
+def _on_unwatched(done: workflows.Monitored) -> str | None:
+    """Return what to do about files of which nothing is known."""
+    names = ", ".join(Path(file.path).name for file in done.unwatched)
+    return (
+        f"No row of {names} could be watched, so nothing is known of it: see where its scores are." if names else None
+    )
+
+
+def _from(done: workflows.Monitored, alarm: Alarm) -> str:
+    return f"from {_told(done, alarm.since)} on"

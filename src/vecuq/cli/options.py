@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 __all__ = [
+    "METHOD",
     "AsJson",
     "Calibration",
     "Columns",
+    "Epsilon",
     "ErrorColumn",
     "Flip",
     "Folder",
+    "Holdback",
     "ModelFile",
     "NewRows",
     "OodColumn",
     "Paper",
+    "ReferenceName",
+    "Scaling",
+    "Tail",
+    "choice",
     "listed",
 ]
+
+METHOD = "The method"
+
+
+def choice(text: str, panel: str, **more: Any) -> Any:
+    """Return an option that the help shows in a panel of its own kind."""
+    return typer.Option(help=text, rich_help_panel=panel, **more)
+
 
 Calibration = Annotated[
     Path,
@@ -43,6 +58,15 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for
 Paper = Annotated[
     bool, typer.Option("--paper", help="The paper's method and nothing else; options that you give still rule.")
 ]
+Holdback = Annotated[float, typer.Option(help="Share of the rows kept out of the map, for p-values; 0 for none.")]
+ReferenceName = Annotated[
+    str, choice("beta, exponential or ball (signed scores); with parameters as in 'beta(2, 5)'.", METHOD)
+]
+Scaling = Annotated[str, choice("featurewise, global, identity or quantile.", METHOD)]
+Epsilon = Annotated[float, choice("Entropic regularisation, on scaled scores.", METHOD)]
+Tail = Annotated[
+    str, choice("What keeps far rows in order: overshoot (beyond the box) or dominance (beyond the rows).", METHOD)
+]
 Folder = Annotated[Path, typer.Option("--out", "-o", help="Folder for model, ranked table and report.")]
 ErrorColumn = Annotated[
     str | None, typer.Option("--error", help="0/1 column of the new table: the model was wrong there.")
@@ -55,3 +79,8 @@ OodColumn = Annotated[
 def listed(names: str | None) -> list[str] | None:
     """Return the names of a comma-separated list."""
     return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
+
+
+def counted(count: int, what: str) -> str:
+    """Return a number with its noun: 1 row, 2 rows."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

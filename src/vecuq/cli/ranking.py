@@ -21,10 +21,13 @@ from vecuq.cli.options import (
     NewRows,
     OodColumn,
     Paper,
+    counted,
     listed,
 )
 from vecuq.cli.talk import friendly_errors, print_json, print_table, usage_errors, watching
+from vecuq.errors import SettingError
 from vecuq.ranker import MISSING, Settings
+from vecuq.workflows.scoring import SELECT
 
 __all__ = ["demo", "rank", "report", "score"]
 
@@ -45,8 +48,20 @@ def score(
         ),
     ] = False,
     missing: Annotated[
-        str, typer.Option(help="Rows with missing scores: nan (no uncertainty), error, or marginal (from the others).")
+        str,
+        typer.Option(
+            help="Rows with missing scores: nan (no uncertainty), error, or marginal (from the others; p-values are "
+            "valid if what is missing does not depend on the values)."
+        ),
     ] = "nan",
+    select: Annotated[
+        str | None,
+        typer.Option(
+            help="Add a column `selected`: the foreign rows of the whole file, of which a share of at most --alpha is "
+            "wrong on average. bh (Benjamini-Hochberg) or by (Benjamini-Yekutieli). The file is scored twice.",
+            metavar="bh|by",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.
@@ -57,14 +72,21 @@ def score(
         if alpha is not None:
             in_range("alpha", alpha, 0.0, 1.0, ends="()")
         one_of("missing", missing, MISSING)
+        if select is not None:
+            one_of("select", select, SELECT)
+            if alpha is None:
+                raise SettingError("--select needs --alpha, the share of selected rows that may be wrong.")
     with friendly_errors():
         with watching(new) as watch:
-            done = workflows.score(model, new, ranked, alpha=alpha, explain=explain, missing=missing, watch=watch)
+            done = workflows.score(
+                model, new, ranked, alpha=alpha, explain=explain, missing=missing, select=select, watch=watch
+            )
         if as_json:
-            print_json({"out": str(ranked), **vars(done)})
+            print_json({"out": str(ranked), **done.to_dict()})
             return
         flagged = "" if done.n_flagged is None else f", {done.n_flagged:,} flagged at alpha {alpha:g}"
-        typer.echo(f"{done.n_rows:,} rows scored{flagged} -> {ranked}")
+        selected = "" if done.n_selected is None else f", {done.n_selected:,} selected"
+        typer.echo(f"{counted(done.n_rows, 'row')} scored{flagged}{selected} -> {ranked}")
 
 
 def rank(
@@ -97,12 +119,12 @@ def rank(
 def _tell_ranked(done: workflows.Ranked, folder: Path, *, as_json: bool) -> None:
     if as_json:
         fitted = fit_as_dict(done.fitted, folder / "model.vecuq")
-        print_json({**fitted, **vars(done.scored), "evaluation": list(done.evaluation)})
+        print_json({**fitted, **done.scored.to_dict(), "evaluation": list(done.evaluation)})
         return
     tell_fit(done.fitted, folder / "model.vecuq")
     if done.evaluation:
         print_table("How well each score finds what it should", done.evaluation)
-    typer.echo(f"{done.scored.n_rows:,} rows ranked; open {folder / 'report.html'}")
+    typer.echo(f"{counted(done.scored.n_rows, 'row')} ranked; open {folder / 'report.html'}")
 
 
 def report(

@@ -73,8 +73,7 @@ def note(what: object) -> None:
 def _say(word: str, style: str, what: object) -> None:
     text = one_line(what, most=2_000)
     if err.is_terminal:
-        err.print(word, style=style, end=" ")
-        err.print(text, markup=False)
+        err.print(Text.assemble((word, style), f" {text}"))  # in one piece, or a bar would come between
     else:
         sys.stderr.write(f"{word} {text}\n")
 

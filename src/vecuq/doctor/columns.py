@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from vecuq._check import Array
 from vecuq.doctor.case import Case, ranks
 from vecuq.doctor.finding import Finding, worst
+from vecuq.reference import named_reference
 
 __all__ = ["check_constant", "check_direction", "check_overlap"]
 
 _CONFIDENT_NAMES = ("confidence", "likelihood", "logprob", "log_prob", "max_prob", "similarity", "accuracy")
+# Names that turn such a word round, at the beginning of the name or of a word in it.
+_TURNED = re.compile(r"^[-\u2212~]|(?<![a-z])(neg|minus|inv|non|not|dis(?=sim)|un(?=lik|conf)|1\s*[-_\u2212])")
 _SAME, _ALIKE = 0.9999, 0.98
 
 
@@ -59,19 +64,27 @@ def _overlap(first: str, second: str, rho: float) -> Finding | None:
 
 def check_direction(case: Case) -> list[Finding]:
     """Look for columns that go against the others: without labels that is a suspicion, no more."""
+    if named_reference(case.settings.reference).signed:
+        return [Finding("direction", "ok", "Signed scores: far counts on either side, so no column points wrongly.")]
     found = [*_by_name(case), *_by_consensus(case)]
     return found or [Finding("direction", "ok", "No column goes against the others.")]
 
 
 def _by_name(case: Case) -> list[Finding]:
-    doubtful = [
-        name
-        for name in case.columns
-        if name not in case.flipped and any(word in name.lower() for word in _CONFIDENT_NAMES)
-    ]
+    doubtful = [name for name in case.columns if name not in case.flipped and _sounds_confident(name)]
     told = "Higher must mean more uncertain, and the name of {!r} sounds like the contrary."
     remedy = "If it is a confidence, name it in flip."
-    return [Finding("direction", "warning", told.format(name), remedy, {"column": name}) for name in doubtful]
+    return [Finding("direction", "note", told.format(name), remedy, {"column": name}) for name in doubtful]
+
+
+def _sounds_confident(name: str) -> bool:
+    """Whether a name speaks of confidence; what vecuq computes is turned round already, whatever its name."""
+    from vecuq.measures import list_measures
+
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    if not any(word in words for word in _CONFIDENT_NAMES) or _TURNED.search(words):
+        return False
+    return not any(name in names for names in list_measures().values())
 
 
 def _by_consensus(case: Case) -> list[Finding]:

@@ -11,6 +11,7 @@ from vecuq._check import Array
 from vecuq.doctor.case import Case, correlation
 from vecuq.doctor.finding import Finding
 from vecuq.ranker import Ranker
+from vecuq.ranker.proof import is_proven_monotone
 
 __all__ = ["check_anchors", "check_epsilon", "check_fit", "check_grid", "check_monotone", "check_resemblance"]
 
@@ -131,18 +132,27 @@ def _shared_top(a: Array, b: Array) -> float:
 
 
 def check_monotone(case: Case) -> list[Finding]:
-    """Tell how often raising one column lowers the score."""
+    """Tell whether raising one column is proven never to lower the score; if not, how often it does."""
     if case.ranker is None:
         return []
     share = case.ranker.diagnostics.monotone_violations
-    figures = {"violations": share}
+    proven = share == 0 and is_proven_monotone(case.ranker)
+    figures = {"violations": share, "proven": proven}
     if share is None:
         return [
             Finding(
                 "monotone", "note", "The order is centre-outward (signed scores), so it is not monotone.", "", figures
             )
         ]
+    if proven:
+        told = "Raising a column never lowers the score, at any row: proven from the fitted map."
+        return [Finding("monotone", "ok", told, "", figures)]
     if share == 0:
-        return [Finding("monotone", "ok", "Raising a column never lowered the score.", "", figures)]
-    told = f"Raising one column lowers the score in {share:.1%} of cases."
-    return [Finding("monotone", "warning", told, "Fit with grid='midpoint' and reference='beta'.", figures)]
+        told = "Raising a column lowered the score in no trial, from far below the rows to far above them."
+        return [Finding("monotone", "ok", told, "", figures)]
+    told = f"Raising one column lowers the score in {share:.1%} of trials, from far below the rows to far above them."
+    remedy = (
+        "Fit with grid='midpoint', reference='beta' and a larger epsilon, or leave out columns that nearly repeat "
+        "others; a cascade refuses this ranker."
+    )
+    return [Finding("monotone", "warning", told, remedy, figures)]

@@ -8,22 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vecuq._check import Array, in_range, one_of, refuse_missing, whole_number
+from vecuq._check import Array, in_range, one_line, one_of, whole_number
 from vecuq.errors import SettingError, TableError
-from vecuq.monitor.bets import DIRECTIONS, bets_on
+from vecuq.monitor.begin import DRAWS, ROW_BREAKERS, lacking, new_streams, scores_of
+from vecuq.monitor.bets import DIRECTIONS
 from vecuq.monitor.ranks import Bins
 from vecuq.monitor.stream import Alarm, Stream
 from vecuq.ranker import Ranker
-from vecuq.ranker.rows import MOST_HELD, draw_rows
 
-__all__ = ["JOINT", "Monitor"]
-
-# The name of the stream of scores that the ranker makes of all columns.
-JOINT = "uncertainty"
+__all__ = ["Monitor"]
 
 
 class Monitor:
-    """Watch a stream of rows for drift, over all columns together and in each of them.
+    """Watch a stream of rows for drift, over all columns together, in each of them, and in the share of missing values.
 
     Under no drift (calibration rows and stream are exchangeable) the chance that the monitor *ever* raises an alarm,
     in any stream, is at most ``alpha``. Each row is ranked among the calibration rows *and* the rows before it, which
@@ -36,13 +33,14 @@ class Monitor:
     ranker
         The model whose rows are watched; it must hold rows back (``holdback > 0``).
     calibration
-        In-distribution rows with which each column is compared; by default the held-back rows that the ranker keeps. (A
-        model file of format 1 keeps none: without this table the joint score alone is then watched.)
+        In-distribution rows with which each column is compared; by default the held-back rows that the ranker keeps,
+        which are complete. Rows with missing values say how many are usual. (A model file of format 1 keeps no rows:
+        without this table its columns are not watched.)
     alpha
         The chance of ever raising a false alarm.
     direction
         ``"both"``: any change. ``"up"``: only towards more uncertain, which also holds for p-values that count ties
-        against the row.
+        against the row. Of missing values only more than usual are noticed.
     random_state
         Seed of the draws that break ties; None is a fixed seed too.
 
@@ -74,13 +72,16 @@ class Monitor:
         self.alpha = in_range("alpha", alpha, 0.0, 1.0, ends="()")
         self.direction = one_of("direction", direction, DIRECTIONS)
         self.seed = 0 if random_state is None else whole_number("random_state", random_state, 0)
-        self.bets = bets_on(self.direction)
         self.rows = 0
+        self.n_missing = 0  # rows that lack a value
+        self.n_watched = 0  # rows that some stream of scores could take
         self.alarms: tuple[Alarm, ...] = ()
-        scores = {JOINT: ranker.calibration, **_columns_of(ranker, calibration, self.seed)}
-        self.streams = tuple(
-            Stream.new(name, kept, (self.seed, k), len(self.bets)) for k, (name, kept) in enumerate(scores.items())
-        )
+        self.streams = new_streams(ranker, calibration, direction=self.direction, seed=self.seed)
+
+    @property
+    def watches_columns(self) -> bool:
+        """Whether each column has a stream of its own, beside the joint score and missing values."""
+        return len(self.streams) > 2
 
     @property
     def drifted(self) -> bool:
@@ -90,7 +91,7 @@ class Monitor:
     @property
     def recalibrate(self) -> bool:
         """Whether the joint score has drifted: its p-values and thresholds then hold no longer."""
-        return any(alarm.stream == JOINT for alarm in self.alarms)
+        return any(alarm.stream == self.streams[0].name for alarm in self.alarms)
 
     @property
     def evidence(self) -> dict[str, float]:
@@ -100,15 +101,17 @@ class Monitor:
     def observe(self, data: Any) -> tuple[Alarm, ...]:
         """Take rows of scores, in the order in which they came, and return the alarms that they raise.
 
-        A row with a missing value is left out of that column's stream and of the joint one.
+        A row with a missing value (NaN) is left out of that column's stream and of the joint one, and taken by the
+        stream of missing values. An infinite value is the largest or smallest of its column, and its row the most
+        extreme of all.
         """
-        scores = self._scores_of(data)
-        breakers = self._draws(len(scores), purpose=2)
+        scores = scores_of(self.ranker, data, with_columns=self.watches_columns)
+        breakers = self._draws(len(scores), ROW_BREAKERS)
         above = np.full(scores.shape, -1, dtype=np.int64)
         for k, stream in enumerate(self.streams):
-            present = np.isfinite(scores[:, k])
+            present = ~np.isnan(scores[:, k])
             above[present, k] = stream.reference.bins_above(scores[present, k], breakers[present, k])
-        return self._advance(above)
+        return self._advance(above, scores[:, -1] > 0)
 
     def update(self, p: Any) -> tuple[Alarm, ...]:
         """Take conformal p-values against the calibration rows, and return the alarms that they raise.
@@ -117,20 +120,19 @@ class Monitor:
         ----------
         p
             One p-value or one per row, for the joint score, as :meth:`vecuq.Ranker.p_values` gives them; or one per row
-            and stream, shape (rows, streams). NaN leaves a row out. These p-values count ties against the row; where
-            scores often tie, use :meth:`observe`, which breaks ties at random, or ``direction="up"``.
+            for the joint score and each column, shape (rows, 1 + columns). A row with NaN is one that lacks a value.
+            These p-values count ties against the row, which bets on other changes than growth would take for a change:
+            where calibration scores tie, ``direction="up"`` is needed, or :meth:`observe`, which breaks ties at random.
         """
-        values = np.atleast_1d(np.asarray(p, dtype=float))
-        values = values[:, None] if values.ndim == 1 else values
-        if values.ndim != 2 or values.shape[1] not in (1, len(self.streams)):
-            raise TableError(
-                f"p must be one p-value per row, or one per row and stream ({len(self.streams)}: "
-                f"{', '.join(stream.name for stream in self.streams)}); got shape {values.shape}."
-            )
+        values = self._as_matrix(p)
+        holes = lacking(values)
         above = np.full((len(values), len(self.streams)), -1, dtype=np.int64)
         for k in range(values.shape[1]):
+            self._refuse_ties(self.streams[k])
             above[:, k] = _bins_of(values[:, k], self.streams[k])
-        return self._advance(above)
+        breakers = self._draws(len(values), ROW_BREAKERS)[:, -1]
+        above[:, -1] = self.streams[-1].reference.bins_above(holes.astype(float), breakers)
+        return self._advance(above, holes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to one file, whole or not at all; :func:`vecuq.monitor.load_monitor` goes on from there."""
@@ -138,53 +140,63 @@ class Monitor:
 
         save_monitor(self, path)
 
-    def _advance(self, above: Bins) -> tuple[Alarm, ...]:
+    def _advance(self, above: Bins, holes: NDArray[np.bool_]) -> tuple[Alarm, ...]:
         """Let every stream take its rows; a bin of -1 leaves the row out."""
-        draws = self._draws(len(above), purpose=1)
+        draws = self._draws(len(above), DRAWS)
         rows = self.rows + np.arange(len(above), dtype=np.int64)
         log_bar = float(np.log(len(self.streams) / self.alpha))
         silent = {stream.name for stream in self.streams} - {alarm.stream for alarm in self.alarms}
         raised = []
         for k, stream in enumerate(self.streams):
             taken = above[:, k] >= 0
-            played = stream.advance(above[taken, k], rows[taken], draws[taken, k], self.bets)
-            alarm = stream.first_alarm(played, rows[taken], self.bets, log_bar) if played else None
+            # Complete rows are told apart by chance alone: only one that lacks a value may raise the alarm of those.
+            may_alarm = holes[taken] if stream is self.streams[-1] else np.ones(int(taken.sum()), dtype=bool)
+            played = stream.advance(above[taken, k], rows[taken], draws[taken, k])
+            alarm = stream.first_alarm(played, rows[taken], log_bar, may_alarm) if played else None
             if alarm and stream.name in silent:
                 raised.append(alarm)
         self.rows += len(above)
+        self.n_missing += int(holes.sum())
+        self.n_watched += int((above[:, :-1] >= 0).any(axis=1).sum())
         found = tuple(sorted(raised, key=lambda alarm: alarm.row))
         self.alarms += found
         return found
 
-    def _scores_of(self, data: Any) -> Array:
-        """Return the scores of all streams, shape (rows, streams)."""
-        values = self.ranker.values_of(data)
-        joint = self.ranker.rank(self.ranker.as_table(values), warn=False).uncertainty
-        return np.column_stack([joint, values]) if len(self.streams) > 1 else joint[:, None]
-
-    def _draws(self, n_rows: int, *, purpose: int) -> Array:
+    def _draws(self, n_rows: int, purpose: int) -> Array:
         """Return the uniform numbers of the next rows: the same however the stream is cut into pieces."""
         bits = np.random.PCG64([self.seed, purpose])
         bits.advance(self.rows * len(self.streams))
         return np.random.Generator(bits).random((n_rows, len(self.streams)))
 
+    def _as_matrix(self, p: Any) -> Array:
+        """Return p-values as (rows, 1) or (rows, 1 + columns)."""
+        try:
+            values = np.atleast_1d(np.asarray(p, dtype=float))
+        except (TypeError, ValueError):
+            raise TableError(f"p-values must be numbers; got {one_line(repr(p), most=60)}.") from None
+        values = values[:, None] if values.ndim == 1 else values
+        names = [stream.name for stream in self.streams[:-1]]
+        if values.ndim != 2 or values.shape[1] not in (1, len(names)):
+            raise TableError(
+                f"p must be one p-value per row, or one per row and stream ({len(names)}: {', '.join(names)}); "
+                f"got shape {values.shape}."
+            )
+        return values
 
-def _columns_of(ranker: Ranker, calibration: Any, seed: int) -> dict[str, Array]:
-    """Return the calibration scores of each column: enough of them, drawn by seed."""
-    values = ranker.kept.held if calibration is None else np.asarray(ranker.values_of(calibration), dtype=float)
-    if not len(values):
-        return {}
-    refuse_missing(values, ranker.columns)
-    kept = values if len(values) <= MOST_HELD else values[draw_rows(len(values), MOST_HELD, seed)]
-    return dict(zip(ranker.columns, kept.T, strict=True))
+    def _refuse_ties(self, stream: Stream) -> None:
+        if self.direction == "both" and stream.reference.has_ties:
+            raise SettingError(
+                f"update needs p-values without ties to watch for any change, and calibration scores of "
+                f"{stream.name!r} tie. Give the rows to observe instead, or make the monitor with direction='up'."
+            )
 
 
 def _bins_of(p: Array, stream: Stream) -> NDArray[np.int64]:
     """Return the bin of each p-value: it is one of n + 1 levels."""
     levels = len(stream.counts)
-    present = np.isfinite(p)
+    present = ~np.isnan(p)
     place = np.where(present, p, 1.0) * levels
-    whole = np.rint(place)
+    whole = np.rint(np.clip(place, 0, levels + 1))
     if (np.abs(place - whole) > 0.01).any() or (whole < 1).any() or (whole > levels).any():
         raise SettingError(
             f"p-values of {stream.name!r} must be multiples of 1 / {levels:,}, from {levels - 1:,} calibration rows; "

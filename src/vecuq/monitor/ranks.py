@@ -13,11 +13,13 @@ is exactly uniform and independent of all earlier ones, if calibration rows and 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
+from vecuq.ranker.decide import around
 
 __all__ = ["Bins", "Reference", "uniform_ranks"]
 
@@ -29,7 +31,11 @@ _BLOCK = 512
 
 @dataclass(frozen=True)
 class Reference:
-    """Calibration scores of one stream, sorted; equal ones are ordered by a random number of their own."""
+    """Calibration scores of one stream, sorted; equal ones are ordered by a random number of their own.
+
+    Scores count as equal if they differ by a hair (:func:`vecuq.ranker.decide.around`): another processor may add in
+    another order, and a row must tie there with the calibration rows with which it ties here.
+    """
 
     scores: Array
     breakers: Array  # in (0, 1), increasing among equal scores
@@ -39,17 +45,49 @@ class Reference:
         """Sort the scores and draw what breaks their ties."""
         ordered = np.sort(np.asarray(scores, dtype=float))
         drawn = np.random.default_rng(seed).random(len(ordered))
-        return Reference(ordered, drawn[np.lexsort((drawn, ordered))])
+        return Reference(ordered, drawn[np.lexsort((drawn, Reference(ordered, drawn)._first_equal))])
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether any two calibration scores are equal."""
+        return len(self._starts) < len(self.scores)
 
     def bins_above(self, scores: Array, breakers: Array) -> Bins:
         """Return how many calibration scores lie above each score, ties broken at random: 0 to n."""
+        group = self._groups_of(scores)
+        tied = group >= 0
         below = np.searchsorted(self.scores, scores, side="left")
-        tied = np.searchsorted(self.scores, scores, side="right") > below
-        if tied.any():
-            # A group of equal scores starts at its first place, and its breakers fill the unit interval above that.
-            keys = np.searchsorted(self.scores, self.scores, side="left") + self.breakers
-            below[tied] = np.searchsorted(keys, below[tied] + breakers[tied])
+        # A group of equal scores starts at its first place, and its breakers fill the unit interval above that.
+        below[tied] = np.searchsorted(self._keys, self._starts[group[tied]] + breakers[tied])
         return np.asarray(len(self.scores) - below, dtype=np.int64)
+
+    def _groups_of(self, scores: Array) -> Bins:
+        """Return which group of equal calibration scores each score belongs to; -1 for none."""
+        anchors = self.scores[self._starts]
+        group = np.searchsorted(anchors, scores, side="right") - 1
+        inside = (group >= 0) & (scores <= around(anchors)[1][group])
+        # The first of the next group may lie a hair above the score.
+        near = np.searchsorted(anchors, around(scores)[1], side="right") - 1
+        return np.where(inside, group, np.where(near > group, near, -1)).astype(np.int64)
+
+    @cached_property
+    def _starts(self) -> Bins:
+        """The places at which groups of equal scores start: none is wider than a hair, however dense the scores."""
+        after = np.searchsorted(self.scores, around(self.scores)[1], side="right").tolist()
+        starts, place = [], 0
+        while place < len(after):
+            starts.append(place)
+            place = after[place]
+        return np.array(starts, dtype=np.int64)
+
+    @cached_property
+    def _first_equal(self) -> Bins:
+        """The place at which the group of each score starts."""
+        return np.repeat(self._starts, np.diff(self._starts, append=len(self.scores)))
+
+    @cached_property
+    def _keys(self) -> Array:
+        return np.asarray(self._first_equal + self.breakers)
 
 
 def uniform_ranks(above: Bins, counts: Bins, draws: Array) -> Array:

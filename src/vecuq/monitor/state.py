@@ -11,7 +11,8 @@ import numpy as np
 
 from vecuq._check import Array
 from vecuq.errors import ModelFileError
-from vecuq.monitor.bets import Fortune
+from vecuq.monitor.begin import bets_of, special_names
+from vecuq.monitor.bets import Bet, Fortune
 from vecuq.monitor.monitor import Monitor
 from vecuq.monitor.ranks import Reference
 from vecuq.monitor.stream import Alarm, Stream
@@ -20,15 +21,21 @@ from vecuq.ranker.tensors import read_tensors, write_tensors
 
 __all__ = ["load_monitor", "save_monitor"]
 
+# 2: a stream for missing values, and no random number used twice.
+VERSION = 2
+
 
 def save_monitor(monitor: Monitor, path: str | os.PathLike[str]) -> None:
     """Write a monitor to ``path``, whole or not at all."""
     header = {
+        "version": VERSION,
         "ranker": _fingerprint(monitor.ranker),
         "alpha": monitor.alpha,
         "direction": monitor.direction,
         "seed": monitor.seed,
         "rows": monitor.rows,
+        "n_missing": monitor.n_missing,
+        "n_watched": monitor.n_watched,
         "alarms": [asdict(alarm) for alarm in monitor.alarms],
         "streams": [
             {
@@ -75,6 +82,7 @@ def load_monitor(path: str | os.PathLike[str], ranker: Ranker) -> Monitor:
     0.05
     """
     header, arrays = read_tensors(path, "monitor")
+    _refuse_version(path, header.get("version", 1))
     if header.get("ranker") != _fingerprint(ranker):
         raise ModelFileError(
             f"{path} is the state of a monitor of another model. Give the model that it was made with, or another file "
@@ -84,27 +92,64 @@ def load_monitor(path: str | os.PathLike[str], ranker: Ranker) -> Monitor:
         monitor = Monitor(
             ranker, alpha=header["alpha"], direction=header["direction"], random_state=int(header["seed"])
         )
-        monitor.rows = int(header["rows"])
+        monitor.rows, monitor.n_missing = int(header["rows"]), int(header["n_missing"])
+        monitor.n_watched = int(header["n_watched"])
         monitor.alarms = tuple(Alarm(**alarm) for alarm in header["alarms"])
-        monitor.streams = tuple(_stream(k, told, arrays) for k, told in enumerate(header["streams"]))
-    except (KeyError, TypeError, ValueError) as error:
+        bets = bets_of(monitor.direction, len(header["streams"]))
+        monitor.streams = tuple(_stream(k, told, arrays, bets[k]) for k, told in enumerate(header["streams"]))
+        _check_streams(monitor)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ModelFileError(f"{path} is damaged: its parts do not fit together ({error}).") from None
     return monitor
 
 
-def _stream(k: int, told: dict[str, Any], arrays: dict[str, Array]) -> Stream:
+def _refuse_version(path: str | os.PathLike[str], version: object) -> None:
+    if version == VERSION:
+        return
+    older = isinstance(version, int) and version < VERSION
+    age, remedy = ("an older", "Begin anew with another state file.") if older else ("a newer", "Upgrade vecuq.")
+    raise ModelFileError(f"{path} is the state of a monitor of {age} vecuq, from which this one cannot go on. {remedy}")
+
+
+def _stream(k: int, told: dict[str, Any], arrays: dict[str, Array], bets: tuple[Bet, ...]) -> Stream:
     part = {name: arrays[f"{k}.{name}"] for name in ("scores", "breakers", "counts", "run", "staked", "lowest")}
     fortune = Fortune(
         int(told["steps"]), part["run"], part["staked"], part["lowest"], arrays[f"{k}.started"].astype(np.int64)
     )
-    return Stream(
+    stream = Stream(
         str(told["name"]),
         Reference(part["scores"], part["breakers"]),
+        bets,
         part["counts"].astype(np.int64),
         fortune,
         float(told["log_evidence"]),
         float(told["log_peak"]),
     )
+    _check_lengths(stream)
+    return stream
+
+
+def _check_lengths(stream: Stream) -> None:
+    """Raise if the parts of a stream are not of one size, or its counts are not those of its steps."""
+    n, bets = len(stream.reference.scores), len(stream.bets)
+    shapes = {"scores": n, "breakers": n, "counts": n + 1, "run": bets, "staked": bets, "lowest": bets, "started": bets}
+    wrong = [name for name, part in _parts(stream).items() if part.shape != (shapes[name],)]
+    if wrong:
+        raise ValueError(f"{', '.join(wrong)} of {stream.name!r} have the wrong length")
+    if (stream.counts < 0).any() or int(stream.counts.sum()) != stream.fortune.steps:
+        raise ValueError(f"the counts of {stream.name!r} do not add up to its steps")
+    if (np.diff(stream.reference.scores) < 0).any():
+        raise ValueError(f"the scores of {stream.name!r} are not in order")
+
+
+def _check_streams(monitor: Monitor) -> None:
+    """Raise if the streams are not those of the ranker, or have seen more rows than the monitor."""
+    names = [stream.name for stream in monitor.streams]
+    joint, missing = special_names(monitor.ranker)
+    if names not in ([joint, missing], [joint, *monitor.ranker.columns, missing]):
+        raise ValueError(f"the streams {names} are not those of the model")
+    if any(stream.fortune.steps > monitor.rows for stream in monitor.streams):
+        raise ValueError("a stream has taken more rows than there were")
 
 
 def _fingerprint(ranker: Ranker) -> str:

@@ -2,22 +2,85 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, in_range, one_of
 from vecuq.errors import SettingError
 
-__all__ = ["SELECTIONS", "TIES", "conformal_p_values", "deliverable", "flagged", "luck_of", "selected", "threshold_at"]
+if TYPE_CHECKING:
+    Seed: TypeAlias = int | np.random.Generator | None
+
+__all__ = [
+    "SELECTIONS",
+    "TIES",
+    "after",
+    "around",
+    "conformal_p_values",
+    "deliverable",
+    "flagged",
+    "largest_selected",
+    "last_equal",
+    "luck_of",
+    "seed_of",
+    "selected",
+    "threshold_at",
+]
 
 TIES = ("conservative", "randomised")
 SELECTIONS = ("bh", "by", "none")
 # An alpha of 0.1 and a p-value of 5 / 50 must meet, although neither is a binary fraction.
 _SLACK = 1e-12
+# Other processors add in another order, which changes the last digits of a score. Equal rows must stay equal there.
+_HAIR = 1e-9
+
+
+def around(scores: Array) -> tuple[Array, Array]:
+    """Return every score a hair lower and a hair higher, (rows,) each: what lies between counts as equal to it.
+
+    A hair is 1e-9 of the size of the score.
+
+    Examples
+    --------
+    >>> lower, higher = around(np.array([0.0, 2.0]))
+    >>> lower < 2 - 1e-10, higher > 2 + 1e-10
+    (array([ True,  True]), array([False,  True]))
+    """
+    sign = np.sign(scores)
+    with np.errstate(over="ignore"):
+        return scores * (1.0 - _HAIR * sign), scores * (1.0 + _HAIR * sign)
+
+
+def last_equal(scores: Array) -> Array:
+    """Return the largest number that counts as equal to each score: those above it, and no others, exceed it.
+
+    Examples
+    --------
+    >>> top = last_equal(np.array([2.0]))
+    >>> around(top)[0] <= 2.0, around(np.nextafter(top, np.inf))[0] <= 2.0
+    (array([ True]), array([False]))
+    """
+    last = np.asarray(around(scores)[1], dtype=float)
+    # A hair of the one is not quite a hair of the other: at most a few steps either way.
+    while (far := around(last)[0] > scores).any():
+        last = np.where(far, np.nextafter(last, -np.inf), last)
+    while (near := (last < np.inf) & (around(after(last))[0] <= scores)).any():
+        last = np.where(near, after(last), last)
+    return last
+
+
+def after(numbers: Array) -> Array:
+    """Return the next larger number of each; infinity after the largest."""
+    with np.errstate(over="ignore"):
+        return np.nextafter(numbers, np.inf)
 
 
 def conformal_p_values(scores: Array, calibration: Array, luck: Array | None = None) -> Array:
     """Return ``p = (1 + #{calibration > score} + ties) / (n + 1)`` for every score; NaN for NaN.
+
+    Scores that differ by less than :func:`around` allows are ties.
 
     Parameters
     ----------
@@ -34,17 +97,37 @@ def conformal_p_values(scores: Array, calibration: Array, luck: Array | None = N
     array([1.  , 0.75, 0.25])
     """
     n = len(calibration)
-    above = n - np.searchsorted(calibration, scores, side="right")
-    tied = n - np.searchsorted(calibration, scores, side="left") - above
-    counted = above + (tied if luck is None else np.floor(luck * (tied + 1.0)))
+    lower, higher = around(scores)
+    counted = n - np.searchsorted(calibration, lower, side="left")
+    if luck is not None:
+        above = n - np.searchsorted(calibration, higher, side="right")
+        counted = above + np.floor(luck * (counted - above + 1.0))
     return np.where(np.isnan(scores), np.nan, (1.0 + counted) / (n + 1.0))
 
 
-def luck_of(ties: str, n_rows: int, random_state: int | None) -> Array | None:
-    """Return the draws that break ties at random, one per row in the order of the rows; None to count every tie."""
+def luck_of(ties: str, n_rows: int, random_state: Seed) -> Array | None:
+    """Return the draws that break ties at random, one per row in the order of the rows; None to count every tie.
+
+    A whole number gives every call the same draws, and so does None; a Generator goes on where it stopped.
+    """
     if one_of("ties", ties, TIES) == "conservative":
         return None
-    return np.random.default_rng(random_state or 0).random(n_rows)
+    if isinstance(random_state, np.random.Generator):
+        return random_state.random(n_rows)
+    return np.random.default_rng(seed_of(random_state)).random(n_rows)
+
+
+def seed_of(random_state: Seed) -> int:
+    """Return one seed for several calls that must share their luck; a Generator gives a new one every time."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if random_state is None:
+        return 0
+    if isinstance(random_state, bool | np.bool_) or not isinstance(random_state, int | np.integer) or random_state < 0:
+        raise SettingError(
+            f"random_state must be None, a whole number of at least 0 or a numpy Generator; got {random_state!r}."
+        )
+    return int(random_state)
 
 
 def deliverable(alpha: object, n_held: int, *, method: str = "none", n_rows: int = 1) -> float:
@@ -63,10 +146,21 @@ def deliverable(alpha: object, n_held: int, *, method: str = "none", n_rows: int
 
 
 def threshold_at(calibration: Array, alpha: float) -> float:
-    """Return the score above which a p-value is at most ``alpha``, or as near to it as the rows allow."""
+    """Return the number above which, and only there, a score has a p-value of at most ``alpha``.
+
+    Infinite where no score has so small a p-value, for want of rows.
+
+    Examples
+    --------
+    >>> threshold_at(np.array([1.0, 2.0, 3.0]), alpha=0.1)
+    inf
+    """
     n = len(calibration)
-    above = int(np.floor(alpha * (n + 1) + 1e-9)) - 1
-    return float(calibration[n - 1 - min(max(above, 0), n - 1)])
+    # How many held-back scores may be at least as large: counted by the very comparison that flags.
+    most = int(flagged(np.arange(1.0, n + 2.0) / (n + 1.0), alpha).sum()) - 1
+    if most < 0 or most >= n:
+        return float("inf" if most < 0 else "-inf")
+    return float(last_equal(calibration[n - 1 - most : n - most])[0])
 
 
 def flagged(p_values: Array, alpha: float) -> NDArray[np.bool_]:
@@ -82,14 +176,35 @@ def selected(p_values: Array, alpha: float, method: str = "bh") -> NDArray[np.bo
     >>> selected(np.array([0.01, 0.04, 0.03, 0.9]), alpha=0.1)
     array([ True,  True,  True, False])
     """
+    values, counts = np.unique(p_values[~np.isnan(p_values)], return_counts=True)
+    return np.asarray(p_values <= largest_selected(values, counts, alpha, method))
+
+
+def largest_selected(values: Array, counts: NDArray[np.intp], alpha: float, method: str = "bh") -> float:
+    """Return the largest p-value that the step-up rule selects, 0 if none; equal p-values share one fate.
+
+    Parameters
+    ----------
+    values
+        The different p-values of a batch, increasing.
+    counts
+        How many rows have each of them.
+    alpha
+        Wanted false-discovery rate; with ``method="none"``, false-alarm rate.
+    method
+        ``"bh"``, ``"by"`` or ``"none"``; see :meth:`vecuq.Ranker.select`.
+
+    Examples
+    --------
+    >>> largest_selected(np.array([0.01, 0.04, 0.9]), np.array([1, 2, 1]), alpha=0.1)
+    0.04
+    """
     one_of("method", method, SELECTIONS)
-    tests = np.flatnonzero(~np.isnan(p_values))
-    order = tests[np.argsort(p_values[tests], kind="stable")]
-    steps = np.ones(len(order)) if method == "none" else np.arange(1, len(order) + 1) / max(len(order), 1)
-    passed = np.flatnonzero(p_values[order] <= alpha / _price(method, len(order)) * steps * (1 + _SLACK))
-    chosen = np.zeros(len(p_values), dtype=bool)
-    chosen[order[: passed[-1] + 1 if len(passed) else 0]] = True
-    return chosen
+    through = np.cumsum(counts)
+    n_rows = int(through[-1]) if len(through) else 0
+    steps = np.ones(len(through)) if method == "none" else through / max(n_rows, 1)
+    passed = np.flatnonzero(values <= alpha / _price(method, n_rows) * steps * (1 + _SLACK))
+    return float(values[passed[-1]]) if len(passed) else 0.0
 
 
 def _price(method: str, n_rows: int) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, OutlierMixin, Tran
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vecuq._check import Array, finite_rows, one_of
-from vecuq.errors import TableError
+from vecuq.errors import CalibrationWarning, SettingError, TableError
+from vecuq.ranker.decide import threshold_at
 from vecuq.ranker.fit import fit_map, fit_ranker
 from vecuq.ranker.missing import CHOICES
 from vecuq.ranker.ranker import How, Ranker, Ranking
@@ -18,7 +20,12 @@ from vecuq.ranker.settings import PAPER, Settings
 from vecuq.ranker.stream import gather
 from vecuq.table import ScoreTable, is_named
 
+if TYPE_CHECKING:
+    from vecuq.ranker.decide import Seed
+
 __all__ = ["VecUQ"]
+
+_ALPHA = Settings.alpha
 
 
 class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]
@@ -45,6 +52,9 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         What becomes of a new row with NaN: ``"nan"``, ``"error"`` or ``"marginal"``; see :meth:`vecuq.Ranker.rank`.
     n_jobs
         Threads for scoring many rows; None for one per core. The scores do not depend on it.
+    contamination
+        scikit-learn's name for ``alpha``, here and in ``set_params``; it is kept as ``alpha``. Calibration rows are
+        in-distribution, so the share of them that may be called outliers is the false-alarm rate.
 
     Attributes
     ----------
@@ -56,6 +66,8 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         The score of the calibration medians; with the contributions of :meth:`explain` it adds up to the score.
     offset_ : float
         ``decision_function = score_samples - offset_``; rows below zero are outliers at false-alarm rate ``alpha``.
+        Minus infinity, after a warning, if the held-back rows cannot deliver that rate: then no row is an outlier.
+        With ``holdback=0`` the rows of the map stand in, and no rate is promised.
 
     Examples
     --------
@@ -83,13 +95,14 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         *,
         anchor_mass: float | None = None,
         on_failure: str = "raise",
-        alpha: float = 0.05,
+        alpha: float = _ALPHA,
         columns: Any = None,
         flip: Any = (),
         ranges: Any = None,
         n_jobs: int | None = None,
         tail: str = "overshoot",
         missing: str = "nan",
+        contamination: float | None = None,
     ) -> None:
         self.reference = reference
         self.epsilon = epsilon
@@ -105,7 +118,7 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         self.random_state = random_state
         self.anchor_mass = anchor_mass
         self.on_failure = on_failure
-        self.alpha = alpha
+        self.alpha = _one_rate(alpha, contamination)
         self.columns = columns
         self.flip = flip
         self.ranges = ranges
@@ -118,8 +131,24 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         """Return the paper's method and nothing else; ``grid="authors"`` gives the digits its authors print."""
         return cls(**{**PAPER, **changes})
 
+    def set_params(self, **params: Any) -> VecUQ:
+        """Set parameters by name; ``contamination`` sets ``alpha``."""
+        rate = params.pop("contamination", None)
+        if rate is not None:
+            params["alpha"] = _one_rate(params.get("alpha", _ALPHA), rate)
+        super().set_params(**params)
+        return self
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters, each once: ``contamination`` is another name for ``alpha``."""
+        return [name for name in super()._get_param_names() if name != "contamination"]
+
     def fit(self, X: Any, y: Any = None) -> VecUQ:
-        """Learn the order from calibration rows, shape (rows, columns); ``y`` is ignored."""
+        """Learn the order from calibration rows, shape (rows, columns); ``y`` is ignored.
+
+        One warning tells if ``alpha`` is a rate that the held-back rows cannot deliver; no row is an outlier then.
+        """
         table = self._calibration_table(X)
         self.__dict__.pop("gathered_", None)
         return self._fitted(fit_ranker(table, self._settings(), named=hasattr(self, "feature_names_in_")))
@@ -156,40 +185,72 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         self.diagnostics_ = ranker.diagnostics
         self.n_iter_ = ranker.diagnostics.sweeps
         self.baseline_ = ranker.baseline
-        self.offset_ = -ranker.threshold()
+        self.offset_ = -self._promised(ranker)
         return self
+
+    @staticmethod
+    def _promised(ranker: Ranker) -> float:
+        """Return the score above which rows are outliers at rate alpha; infinite if the rows cannot deliver it."""
+        if not ranker.diagnostics.n_held:
+            return ranker.threshold()
+        try:
+            ranker.rate_of()
+        except SettingError as error:
+            warnings.warn(f"{error} Until then predict finds no outliers.", CalibrationWarning, stacklevel=4)
+        return threshold_at(ranker.calibration, ranker.settings.alpha)
 
     def uncertainty(self, X: Any) -> Array:
         """Return one number per row, higher = more uncertain; NaN, with one warning, where a value is missing."""
         return self._rank(X).uncertainty
 
-    def p_values(self, X: Any, *, ties: str = "conservative") -> Array:
+    def p_values(self, X: Any, *, ties: str = "conservative", random_state: Seed = None) -> Array:
         """Return conformal p-values, valid for in-distribution rows at any sample size.
 
-        ``ties="randomised"`` breaks ties at random, seeded by ``random_state``; see :meth:`vecuq.Ranker.rank`.
+        ``ties="randomised"`` breaks ties at random, which makes the p-values of one batch exactly uniform. The seed is
+        ``random_state``, here or else of the estimator; rows that come in several calls need one numpy Generator for
+        all of them. See :meth:`vecuq.Ranker.rank`.
         """
         check_is_fitted(self)
-        return self.ranker_.p_values(self._new_rows(X), **self._how(ties=ties))
+        return self.ranker_.p_values(self._new_rows(X), **self._how(ties=ties, random_state=random_state))
 
-    def flag(self, X: Any, alpha: float | None = None) -> NDArray[np.bool_]:
+    def threshold(self, alpha: float | None = None) -> float:
+        """Return the uncertainty above which rows are flagged at false-alarm rate ``alpha``, by default ``-offset_``.
+
+        An ``alpha`` that the held-back rows cannot deliver is refused.
+        """
+        check_is_fitted(self)
+        return float(-self.offset_) if alpha is None else self.ranker_.threshold(alpha)
+
+    def flag(
+        self, X: Any, alpha: float | None = None, *, ties: str = "conservative", random_state: Seed = None
+    ) -> NDArray[np.bool_]:
         """Return which rows are flagged at false-alarm rate ``alpha``; see :meth:`vecuq.Ranker.flag`."""
         check_is_fitted(self)
-        return self.ranker_.flag(self._new_rows(X), alpha, **self._how())
+        return self.ranker_.flag(self._new_rows(X), alpha, **self._how(ties=ties, random_state=random_state))
 
-    def select(self, X: Any, alpha: float | None = None, *, method: str = "bh") -> NDArray[np.bool_]:
+    def select(
+        self,
+        X: Any,
+        alpha: float | None = None,
+        *,
+        method: str = "bh",
+        ties: str = "conservative",
+        random_state: Seed = None,
+    ) -> NDArray[np.bool_]:
         """Return the foreign rows of a batch at false-discovery rate ``alpha``; see :meth:`vecuq.Ranker.select`."""
         check_is_fitted(self)
-        return self.ranker_.select(self._new_rows(X), alpha, method=method, **self._how())
+        how = self._how(ties=ties, random_state=random_state)
+        return self.ranker_.select(self._new_rows(X), alpha, method=method, **how)
 
     def explain(self, X: Any, *, method: str = "shapley") -> Array:
         """Return contributions, (rows, columns), that add up with ``baseline_``; see :meth:`vecuq.Ranker.explain`."""
         check_is_fitted(self)
         return self.ranker_.explain(self._new_rows(X), method=method, missing=self.missing, n_jobs=self.n_jobs)
 
-    def p_values_at_median(self, X: Any) -> Array:
+    def p_values_at_median(self, X: Any, *, ties: str = "conservative", random_state: Seed = None) -> Array:
         """Return the p-value that each row would have with one column at its calibration median, (rows, columns)."""
         check_is_fitted(self)
-        return self.ranker_.p_values_at_median(self._new_rows(X), **self._how())
+        return self.ranker_.p_values_at_median(self._new_rows(X), **self._how(ties=ties, random_state=random_state))
 
     def why(self, X: Any) -> list[str]:
         """Return one short sentence per row: which column did it; see :meth:`vecuq.Ranker.why`."""
@@ -234,8 +295,9 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
                 "uncertainty, which scores them NaN, or set missing='marginal', which scores what is there."
             )
 
-    def _how(self, *, ties: str = "conservative", warn: bool = True) -> How:
-        return How(missing=self.missing, ties=ties, random_state=self.random_state, n_jobs=self.n_jobs, warn=warn)
+    def _how(self, *, ties: str = "conservative", random_state: Seed = None, warn: bool = True) -> How:
+        seed = self.random_state if random_state is None else random_state
+        return How(missing=self.missing, ties=ties, random_state=seed, n_jobs=self.n_jobs, warn=warn)
 
     def _calibration_table(self, X: Any) -> ScoreTable:
         if not is_named(X):
@@ -257,3 +319,15 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
 
 # Single precision is scored without a copy in double.
 _FLOATS = [np.float64, np.float32]
+
+
+def _one_rate(alpha: Any, contamination: Any) -> Any:
+    """Return the false-alarm rate, by whichever of its names it came; an alpha other than the default was given."""
+    if contamination is None or contamination is alpha:
+        return alpha
+    if alpha not in (_ALPHA, contamination):
+        raise SettingError(
+            f"contamination is another name for alpha, and they differ: alpha={alpha!r}, "
+            f"contamination={contamination!r}. Give one of them."
+        )
+    return contamination

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
+from vecuq.ranker.decide import after, around, last_equal
 from vecuq.transport.blocks import spans
 
 __all__ = ["CHOICES", "Pattern", "incomplete", "marginal"]
@@ -36,16 +37,35 @@ class Pattern:
     full: Array  # of the same rows with all columns, increasing
 
     @cached_property
-    def _knots(self) -> tuple[Array, Array]:
-        places, first = np.unique(self.scores, return_index=True)
-        return places, self.full[first]
+    def _beyond(self) -> Array:
+        """The smallest numbers that exceed each full score by more than a tie."""
+        return after(last_equal(self.full))
 
     def worth(self, scores: Array) -> Array:
-        """Return the full score at the same place in the order; beyond the largest, the excess is added as it is."""
-        places, full = self._knots
-        below = full[0] * np.minimum(scores / places[0], 1.0) if places[0] > 0 else full[0]
-        inside = np.where(scores < places[0], below, np.interp(scores, places, full))
-        return np.asarray(inside + np.maximum(scores - places[-1], 0.0))
+        """Return the full score at the same place in the order; beyond the largest, the excess is added as it is.
+
+        It exceeds as many full scores as ``scores`` exceeds scores without these columns, so that thresholds and
+        p-values agree, unless the full scores themselves tie.
+        """
+        lower, higher = around(scores)
+        place = np.searchsorted(self.scores, lower, side="left")  # so many are exceeded
+        left, right = np.maximum(place - 1, 0), np.minimum(place, len(self.full) - 1)
+        tied = (higher >= self.scores[right]) & (place < len(self.full))
+        inside = np.minimum(np.maximum(self._between(scores, left, right), self._beyond[left]), self.full[right])
+        past = np.maximum(self.full[-1] + (scores - self.scores[-1]), self._beyond[-1])
+        found = np.where(place == len(self.full), past, np.where(tied, self.full[right], inside))
+        return np.where((place == 0) & ~tied, self._before(scores), found)
+
+    def _between(self, scores: Array, left: Rows, right: Rows) -> Array:
+        """Go from one full score to the next as the score goes from one place to the next."""
+        gap = self.scores[right] - self.scores[left]
+        share = np.clip((scores - self.scores[left]) / np.where(gap > 0, gap, 1.0), 0.0, 1.0)
+        return np.asarray(self.full[left] + share * (self.full[right] - self.full[left]))
+
+    def _before(self, scores: Array) -> Array:
+        """Go from zero to the smallest full score as the score goes to the smallest place."""
+        first = self.scores[0]
+        return self.full[0] * np.minimum(scores / first, 1.0) if first > 0 else np.full(len(scores), self.full[0])
 
 
 def incomplete(values: Array, active: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Rows]]:

@@ -6,19 +6,31 @@ import os
 import warnings
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, one_of, told_holes, whole_number
 from vecuq.errors import MissingValueWarning
-from vecuq.ranker.decide import conformal_p_values, deliverable, flagged, luck_of, selected, threshold_at
+from vecuq.ranker.decide import (
+    SELECTIONS,
+    conformal_p_values,
+    deliverable,
+    flagged,
+    luck_of,
+    seed_of,
+    selected,
+    threshold_at,
+)
 from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.explain import METHODS, gradient_values, shapley_values
 from vecuq.ranker.reasons import leading_columns, sentences
 from vecuq.ranker.scorer import Scorer
 from vecuq.table import ScoreTable
+
+if TYPE_CHECKING:
+    from vecuq.ranker.decide import Seed
 
 __all__ = ["Diagnostics", "How", "Ranker", "Ranking"]
 
@@ -37,7 +49,7 @@ class How(TypedDict, total=False):
 
     missing: str
     ties: str
-    random_state: int | None
+    random_state: Seed
     n_jobs: int | None
     warn: bool
 
@@ -55,7 +67,7 @@ class Ranker(Scorer):
         *,
         missing: str = "nan",
         ties: str = "conservative",
-        random_state: int | None = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         warn: bool = True,
     ) -> Ranking:
@@ -68,11 +80,16 @@ class Ranker(Scorer):
         missing
             What becomes of a row with NaN: ``"nan"``, no score; ``"error"``; or ``"marginal"``, the score that its
             other columns give it on average over the calibration law of the absent ones, with p-values of their own.
+            These are valid if what is missing does not depend on the values. Where it does, say because a column
+            is only filled in for easy rows, the incomplete rows are no longer like the held-back ones that they are
+            compared with, and too many or too few are flagged.
         ties
-            Held-back scores equal to a row's count against it, ``"conservative"``, or a random number of them does,
-            ``"randomised"``: then p-values are exactly uniform, but depend on the place of a row in the batch.
+            Held-back scores equal to a row's, to nine digits, count against it, ``"conservative"``, or a random number
+            of them does, ``"randomised"``: then the p-values of one batch are exactly uniform, but depend on the place
+            of a row in the batch.
         random_state
-            Seed of randomised ties; None is a fixed seed too.
+            Seed of randomised ties; None is a fixed seed too. Either gives the first row of every call the same luck:
+            rows that come in several calls need one numpy Generator for all of them, which goes on where it stopped.
         n_jobs
             Threads among which many rows are shared, by default one per core.
         warn
@@ -98,7 +115,8 @@ class Ranker(Scorer):
     def p_values(self, data: Any, **how: Unpack[How]) -> Array:
         """Return conformal p-values: for in-distribution rows, P(p <= alpha) <= alpha for every alpha.
 
-        ``p = (1 + #{held-back scores >= score}) / (n + 1)``; ties count against the row, which keeps the bound.
+        ``p = (1 + #{held-back scores >= score}) / (n + 1)``; ties count against the row, which keeps the bound. For
+        ``ties="randomised"``, rows in several calls, and rows with missing values see :meth:`rank`.
         """
         self.need_held_back()
         return np.asarray(self.rank(data, **how).p_values)
@@ -122,18 +140,21 @@ class Ranker(Scorer):
         each row instead. With n held-back rows, ``"bh"`` can select from N rows only k >= N / (alpha (n + 1)) at once.
         A row that got no score is not selected.
         """
+        one_of("method", method, SELECTIONS)
         self.rate_of(alpha)
         p_values = self.p_values(data, **how)
         return selected(p_values, self.rate_of(alpha, method=method, n_rows=len(p_values)), method)
 
     def threshold(self, alpha: float | None = None) -> float:
-        """Return the score above which a row is flagged at false-alarm rate ``alpha``.
+        """Return the score above which a row is flagged at false-alarm rate ``alpha``: p-values are at most that there.
 
         An ``alpha`` that the held-back rows cannot deliver is refused. Without one, the rate of the settings is
         taken, or the smallest that can be delivered; with nothing held back the rows of the map stand in, and no
         rate is guaranteed.
         """
-        return threshold_at(self.calibration, self.settings.alpha if alpha is None else self.rate_of(alpha))
+        least = 1.0 / (len(self.calibration) + 1.0)
+        rate = max(self.settings.alpha, least) if alpha is None else self.rate_of(alpha)
+        return threshold_at(self.calibration, rate)
 
     def rate_of(self, alpha: float | None = None, *, method: str = "none", n_rows: int = 1) -> float:
         """Return the rate that decisions are made at, by default that of the settings; refuse what cannot be had."""
@@ -167,6 +188,8 @@ class Ranker(Scorer):
         values = np.array(self.values_of(data, missing=how.get("missing", "nan")), dtype=float)
         out, quietly = np.empty(values.shape), how.copy()
         quietly["warn"] = False
+        # One luck for all columns: only the column may make the difference.
+        quietly["random_state"] = seed_of(how.get("random_state"))
         for k, median in enumerate(self.centre):
             moved = values.copy()
             moved[:, k] = median
@@ -202,13 +225,14 @@ class Ranker(Scorer):
 
     def _rank_values(self, values: Array, luck: Array | None, n_jobs: int | None, *, marginally: bool) -> Ranking:
         images, score = np.full(values.shape, np.nan), np.full(len(values), np.nan)
-        p_values = score.copy()
+        p_values = score.copy() if self.diagnostics.n_held else None
         for absent, rows in self.groups(values, marginally=marginally):
             images[rows], found = self.rank_without(values[rows], absent, n_jobs)
             known = self.pattern(absent).scores if absent else self.calibration
             score[rows] = self.pattern(absent).worth(found) if absent else found
-            p_values[rows] = conformal_p_values(found, known, None if luck is None else luck[rows])
-        return Ranking(score, images, p_values if self.diagnostics.n_held else None)
+            if p_values is not None:
+                p_values[rows] = conformal_p_values(found, known, None if luck is None else luck[rows])
+        return Ranking(score, images, p_values)
 
     def _contributions(self, rows: Array, absent: tuple[int, ...], method: str, n_jobs: int | None) -> Array:
         """Return the contributions of rows that lack the same columns."""

@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from vecuq._check import whole_number
 from vecuq.answers import Answer, AnswerRecord, Journal
-from vecuq.ask import Answerer, Plan, Question, read_questions
-from vecuq.errors import TableError
+from vecuq.ask import Answerer, Plan, Question, RefusedQuestionError, read_questions
+from vecuq.errors import TableError, VecuqError
+from vecuq.workflows.side_by_side import side_by_side
 from vecuq.workflows.watch import PathLike
 
-__all__ = ["Asked", "ask"]
+__all__ = ["Asked", "Step", "ask"]
 
-# Told of every step: questions answered so far, of how many, and the tokens that the last one took.
-Progress = Callable[[int, int, int], None]
-Answered = tuple[Question, tuple[Answer, list[Answer]]]
+# So many questions refused in the same words, and none ever answered: it is not the questions.
+_HOPELESS = 20
+Answers = tuple[Answer, list[Answer]]
+
+
+class Step(NamedTuple):
+    """How far a run is: questions dealt with, of how many, and the tokens of the last one, or why it was refused."""
+
+    done: int
+    total: int
+    tokens: int = 0
+    refused: RefusedQuestionError | None = None
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A file of answers on disk."""
+    """A file of answers on disk; ``refused`` says by id which questions it lacks, and why."""
 
     n_questions: int
     n_asked: int
     n_tokens: int
     seconds: float
+    refused: dict[str, str]
 
 
 def ask(
@@ -39,62 +49,90 @@ def ask(
     plan: Plan,
     *,
     jobs: int = 1,
-    progress: Progress | None = None,
+    progress: Callable[[Step], None] | None = None,
 ) -> Asked:
     """Ask every question that ``out`` does not answer yet; a run that was killed goes on where it stopped.
 
     Every answer is on disk before the next question is taken up, so a kill costs at most the ``jobs`` questions that
-    were being answered. All lines of the questions are read before the first is asked.
+    were being answered. All lines of the questions are read before the first is asked. A question that is refused is
+    told and left out; the next run asks it again.
     """
     whole_number("jobs", jobs, 1)
-    if Path(out).resolve() == Path(questions).resolve():
-        raise TableError(f"{out} holds the questions; choose another name for the answers.")
+    _refuse_place(Path(out), Path(questions))
     wanted = list(read_questions(questions))
-    started, tokens, asked = time.perf_counter(), 0, 0
+    told = progress or (lambda _: None)
+    started, tokens, refused = time.perf_counter(), 0, dict[str, str]()
     with Journal.opened(out) as journal:
-        todo = _unanswered(wanted, journal, answerer.name, plan)
+        todo = _unanswered(wanted, journal, answerer, plan)
         before = len(wanted) - len(todo)
-        _tell(progress, before, len(wanted), 0)
-        for question, answers in _answers(todo, answerer, plan, jobs):
-            journal.append(_record(question, answers, answerer.name, plan))
-            spent = sum(len(answer.logprobs or ()) for answer in (answers[0], *answers[1]))
-            asked, tokens = asked + 1, tokens + spent
-            _tell(progress, before + asked, len(wanted), spent)
-    return Asked(len(wanted), asked, tokens, time.perf_counter() - started)
+        told(Step(before, len(wanted)))
+        for done, (question, reply) in enumerate(_replies(todo, answerer, plan, jobs), start=before + 1):
+            if isinstance(reply, RefusedQuestionError):
+                refused[question.id] = reply.words
+                told(Step(done, len(wanted), refused=reply))
+                _give_up_if_hopeless(journal, refused)
+                continue
+            journal.append(_record(question, reply, answerer, plan))
+            spent = sum(len(answer.logprobs or ()) for answer in (reply[0], *reply[1]))
+            tokens += spent
+            told(Step(done, len(wanted), spent))
+    return Asked(len(wanted), len(todo) - len(refused), tokens, time.perf_counter() - started, refused)
 
 
-def _tell(progress: Progress | None, done: int, total: int, tokens: int) -> None:
-    if progress is not None:
-        progress(done, total, tokens)
+def _refuse_place(out: Path, questions: Path) -> None:
+    if out.resolve() == questions.resolve():
+        raise TableError(f"{out} holds the questions; choose another name for the answers.")
+    if out.suffix.lower() == ".gz" or _is_packed(out):
+        raise TableError(
+            f"{out} is packed or named so, and a packed file cannot grow line by line; choose another name, such as "
+            f"answers.jsonl, and pack it when all are answered."
+        )
 
 
-def _unanswered(wanted: Sequence[Question], journal: Journal, model: str, plan: Plan) -> list[Question]:
+def _is_packed(out: Path) -> bool:
+    if not out.is_file():
+        return False
+    with out.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
+def _give_up_if_hopeless(journal: Journal, refused: Mapping[str, str]) -> None:
+    """Stop when nothing is taken at all: it is how we ask, and asking on would change nothing."""
+    words = set(refused.values())
+    if not journal.done and len(refused) == _HOPELESS and len(words) == 1:
+        raise VecuqError(f"The first {_HOPELESS} questions were all refused in the same words: {words.pop()}")
+
+
+def _settings(answerer: Answerer, plan: Plan) -> dict[str, Any]:
+    """Return all that makes the answers what they are, but for the question and the model."""
+    return {**plan.as_settings(), **getattr(answerer, "settings", {})}
+
+
+def _unanswered(wanted: Sequence[Question], journal: Journal, answerer: Answerer, plan: Plan) -> list[Question]:
     """Return the questions that are left; answers made in another way do not count and do not mix."""
+    now = {"model": answerer.name, **_settings(answerer, plan)}
+    for record in journal.done.values():
+        before = {"model": record.model, **record.settings}
+        if before != now:
+            raise TableError(
+                f"{journal.path} holds answers of {_differences(before, now)}; "
+                f"ask with the same settings, or choose another name for the answers."
+            )
     for question in wanted:
-        record = journal.done.get(question.id)
-        if record is None:
-            continue
-        if record.question != question.text:
+        if question.id in journal.done and journal.done[question.id].question != question.text:
             raise TableError(
                 f"{journal.path} answers another question of the id {question.id!r}; "
                 f"choose another name for the answers."
             )
-        if (record.model, record.settings) != (model, plan.as_settings()):
-            raise TableError(
-                f"{journal.path} holds answers of {_differences(record, model, plan)}; "
-                f"ask with the same settings, or choose another name for the answers."
-            )
     return [question for question in wanted if question.id not in journal.done]
 
 
-def _differences(record: AnswerRecord, model: str, plan: Plan) -> str:
-    before = {"model": record.model, **record.settings}
-    now = {"model": model, **plan.as_settings()}
-    told = [f"{name} {before.get(name)!r} (now {now[name]!r})" for name in now if before.get(name) != now[name]]
-    return ", ".join(told) or "other settings"
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    names = [name for name in {**now, **before} if before.get(name) != now.get(name)]
+    return ", ".join(f"{name} {before.get(name)!r} (now {now.get(name)!r})" for name in names) or "other settings"
 
 
-def _record(question: Question, answers: tuple[Answer, list[Answer]], model: str, plan: Plan) -> AnswerRecord:
+def _record(question: Question, answers: Answers, answerer: Answerer, plan: Plan) -> AnswerRecord:
     greedy, samples = answers
     return AnswerRecord(
         id=question.id,
@@ -102,26 +140,22 @@ def _record(question: Question, answers: tuple[Answer, list[Answer]], model: str
         references=question.references,
         greedy=greedy,
         samples=tuple(samples),
-        model=model,
-        settings=plan.as_settings(),
+        model=answerer.name,
+        settings=_settings(answerer, plan),
         meta=question.meta,
     )
 
 
-def _answers(todo: Iterable[Question], answerer: Answerer, plan: Plan, jobs: int) -> Iterator[Answered]:
-    """Yield answered questions as they come, ``jobs`` of them at a time."""
-    if jobs == 1:
-        yield from ((question, answerer.answer(question, plan)) for question in todo)
-        return
-    waiting, running = iter(todo), dict[Future[tuple[Answer, list[Answer]]], Question]()
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        while True:
-            for question in islice(waiting, jobs - len(running)):
-                running[pool.submit(answerer.answer, question, plan)] = question
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                yield running.pop(future), future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
+def _replies(
+    todo: Iterable[Question], answerer: Answerer, plan: Plan, jobs: int
+) -> Iterator[tuple[Question, Answers | RefusedQuestionError]]:
+    """Yield questions with their answers or why there are none, as they come, ``jobs`` of them at a time."""
+
+    def reply(question: Question) -> Answers | RefusedQuestionError:
+        try:
+            return answerer.answer(question, plan)
+        except RefusedQuestionError as refused:
+            return refused
+
+    # One at a time is asked where we are: a local model belongs to the thread that loaded it.
+    return ((question, reply(question)) for question in todo) if jobs == 1 else side_by_side(reply, todo, jobs)

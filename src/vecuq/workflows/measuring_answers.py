@@ -5,22 +5,23 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vecuq._check import Array, one_of, whole_number
+from vecuq._check import one_of, whole_number
 from vecuq.engine import in_order
 from vecuq.errors import TableError
 from vecuq.measures.registry import find_measures, measures_of
 from vecuq.quality import QUALITIES
 from vecuq.table import kind_of, read_batches, refuse_unwritable, write_batches
 from vecuq.table.score_table import QUALITY
+from vecuq.workflows.tally_of_answers import Gap, MeasuredAnswers, MeasuredChunk, Tally
 from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
 if TYPE_CHECKING:
@@ -39,15 +40,12 @@ _ENDINGS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz",
 
 
 def is_answers(path: PathLike) -> bool:
-    """Whether a file is named as answers of a language model are, and not as outputs of a classifier."""
-    return Path(path).name.lower().endswith(_ENDINGS)
+    """Whether a file is named as answers of a language model are, or is an npz file that holds texts and no logits."""
+    if Path(path).suffix.lower() != ".npz":
+        return Path(path).name.lower().endswith(_ENDINGS)
+    from vecuq.answers import holds_answers
 
-
-class Gap(NamedTuple):
-    """Cells of one column that are missing: how many, and the reason that most of them share."""
-
-    n_missing: int
-    reason: str
+    return holds_answers(Path(path))
 
 
 @dataclass(frozen=True)
@@ -86,36 +84,6 @@ class WantedOfAnswers:
             QUALITIES[one_of("quality", self.quality, tuple(QUALITIES))]("1", "1")
 
 
-@dataclass(frozen=True)
-class MeasuredAnswers:
-    """A table of scores on disk, and what it lacks.
-
-    Parameters
-    ----------
-    n_rows, n_left_out
-        Rows written, and rows left out because ``complete`` was asked for.
-    columns
-        The columns of numbers that were written.
-    absent
-        The columns that were not, since no answer allows them, and why.
-    partly
-        The columns that lack some cells.
-    n_skipped, problems
-        Lines that could not be read, and the first of these with their place and reason.
-    entropy_top_k
-        Over how many of the likeliest tokens entropies were taken, where not over the whole vocabulary.
-    """
-
-    n_rows: int
-    n_left_out: int
-    columns: tuple[str, ...]
-    absent: dict[str, str]
-    partly: dict[str, Gap]
-    n_skipped: int
-    problems: tuple[str, ...]
-    entropy_top_k: tuple[int, ...]
-
-
 def measure_answers(
     answers: Sequence[PathLike],
     out: PathLike,
@@ -142,14 +110,15 @@ def measure_answers(
     whole_number("jobs", jobs, 1)
     _refuse_place(out, [*answers, *samples])
     reader = read_answers(answers, samples=samples, kind=kind, strict=strict, renormalise=renormalise)
-    tally = _Tally(wanted.columns)
+    reader.progress = watch.read
+    tally = Tally(wanted.columns)
     # Only after the last answer is it known which columns there are, so the table waits beside until then.
     with TemporaryDirectory(prefix="vecuq-") as folder:
         laid = Path(folder) / "scores.parquet"
         chunks = in_order(partial(measure_chunk, wanted), _chunks(reader), jobs=jobs)
         write_batches(laid, _gathered(tally.noted(chunk, watch) for chunk in chunks))
         tally.refuse_empty(wanted.measures)
-        left_out = _write_kept(laid, out, tally.kept, wanted.measures if complete else ())
+        left_out = _write_kept(laid, out, tally, wanted.measures if complete else ())
     return tally.told(reader, left_out)
 
 
@@ -175,15 +144,6 @@ def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from pa.Table.from_batches(some).combine_chunks().to_batches()
 
 
-class MeasuredChunk(NamedTuple):
-    """Some answers: ids, values (answers, columns), how often each reason left a cell empty, sizes of top-k."""
-
-    ids: list[str]
-    values: Array
-    reasons: Counter[tuple[str, str]]
-    top_k: set[int]
-
-
 def measure_chunk(wanted: WantedOfAnswers, records: Sequence[AnswerRecord]) -> MeasuredChunk:
     """Measure some answers; each by itself, so that it makes no difference which ones come together."""
     from vecuq.measures.text import measure_answer
@@ -197,8 +157,9 @@ def measure_chunk(wanted: WantedOfAnswers, records: Sequence[AnswerRecord]) -> M
         reasons.update(found.reasons.items())
         if wanted.quality is not None:
             values[place, -1] = _judged(record, wanted.quality, reasons)
-    top_k = {said.entropy_top_k for record in records if (said := record.greedy) and said.entropy_top_k}
-    return MeasuredChunk([record.id for record in records], values, reasons, top_k)
+    said = [record.greedy for record in records if record.greedy is not None]
+    truncated = {(one.entropy_top_k, one.entropy_renormalised) for one in said if one.entropy_top_k is not None}
+    return MeasuredChunk([record.id for record in records], values, reasons, truncated)
 
 
 def _judged(record: AnswerRecord, kind: str, reasons: Counter[tuple[str, str]]) -> float:
@@ -208,75 +169,16 @@ def _judged(record: AnswerRecord, kind: str, reasons: Counter[tuple[str, str]]) 
     return quality
 
 
-@dataclass
-class _Tally:
-    """What is counted while chunks go by."""
-
-    columns: tuple[str, ...]
-    n_rows: int = 0
-    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
-    top_k: set[int] = field(default_factory=set)
-
-    def noted(self, chunk: MeasuredChunk, watch: Watch) -> pa.RecordBatch:
-        """Count a chunk and return it as rows of a table."""
-        import pyarrow as pa
-
-        self.n_rows += len(chunk.ids)
-        self.reasons.update(chunk.reasons)
-        self.top_k |= chunk.top_k
-        if watch.rows is not None:
-            watch.rows(len(chunk.ids))
-        columns = {name: pa.array(chunk.values[:, k]) for k, name in enumerate(self.columns)}
-        return pa.RecordBatch.from_pydict({"id": pa.array(chunk.ids, pa.string()), **columns})
-
-    @property
-    def gaps(self) -> dict[str, Gap]:
-        """Every column that lacks cells."""
-        found = {}
-        for name in self.columns:
-            told = Counter({why: count for (column, why), count in self.reasons.items() if column == name})
-            if told:
-                found[name] = Gap(told.total(), told.most_common(1)[0][0])
-        return found
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """The columns that have cells."""
-        gaps = self.gaps
-        return tuple(name for name in self.columns if name not in gaps or gaps[name].n_missing < self.n_rows)
-
-    def refuse_empty(self, measures: Iterable[str]) -> None:
-        """Raise if no answer allows any measure."""
-        gaps = self.gaps
-        if not set(self.kept) & set(measures):
-            told = "; ".join(f"{name}: {gaps[name].reason}" for name in measures)
-            raise TableError(f"These {self.n_rows:,} answers allow none of the measures ({told}).")
-
-    def told(self, reader: AnswerReader, left_out: int) -> MeasuredAnswers:
-        """Return the whole outcome."""
-        gaps, kept = self.gaps, self.kept
-        return MeasuredAnswers(
-            n_rows=self.n_rows - left_out,
-            n_left_out=left_out,
-            columns=kept,
-            absent={name: gap.reason for name, gap in gaps.items() if name not in kept},
-            partly={name: gap for name, gap in gaps.items() if name in kept},
-            n_skipped=reader.n_skipped,
-            problems=tuple(reader.problems),
-            entropy_top_k=tuple(sorted(self.top_k)),
-        )
-
-
-def _write_kept(laid: Path, out: PathLike, columns: Sequence[str], needed: Sequence[str]) -> int:
+def _write_kept(laid: Path, out: PathLike, tally: Tally, needed: Sequence[str]) -> int:
     """Write the columns that have cells, and rows that have all needed ones; return how many rows were left out."""
-    n_before = n_after = 0
+    n_before, n_after, columns = 0, 0, tally.kept
 
     def batches() -> Iterator[pa.RecordBatch]:
         nonlocal n_before, n_after
         for batch in read_batches(laid):
             whole = _complete(batch.select(["id", *columns]), [name for name in columns if name in needed])
             n_before, n_after = n_before + len(batch), n_after + len(whole)
-            yield whole
+            yield whole.replace_schema_metadata(tally.metadata)
         if not n_after:
             raise TableError(f"None of the {n_before:,} answers has all measures; name fewer, or keep rows with gaps.")
 

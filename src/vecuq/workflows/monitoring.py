@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vecuq._check import existing_file, finite_rows
+import numpy as np
+
+from vecuq._check import existing_file
 from vecuq.errors import SettingError
 from vecuq.monitor import Monitor, load_monitor
 from vecuq.ranker import Ranker
@@ -20,12 +22,14 @@ DEFAULT_ALPHA = 0.01
 
 @dataclass(frozen=True)
 class Passage:
-    """One file of the stream: which rows of the whole stream it holds, and how many of them lacked a value."""
+    """One file of the stream: which rows of the whole stream it holds, and what could be made of them."""
 
     path: str
     first_row: int
     n_rows: int
-    n_missing: int
+    n_missing: int  # rows that lack a value
+    n_infinite: int  # rows with an infinite value
+    n_watched: int  # rows that the joint score or some column could take
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,11 @@ class Monitored:
     monitor: Monitor
     files: tuple[Passage, ...]
     first_row: int  # rows seen before this run, by the saved state
+
+    @property
+    def unwatched(self) -> tuple[Passage, ...]:
+        """The files of which no row could be watched."""
+        return tuple(file for file in self.files if not file.n_watched)
 
     def place_of(self, row: int) -> tuple[str | None, int]:
         """Return the file of a row of the stream and its number there, from 0; no file for rows of earlier runs."""
@@ -55,18 +64,20 @@ def monitor(
 ) -> Monitored:
     """Show the rows of table files, in that order, to a monitor; go on from ``state`` if it is there, and renew it.
 
-    A state keeps the calibration rows that it began with, so ``calibration`` is looked at only without one. Nothing is
-    saved unless every file could be read.
+    A state keeps the alpha and the calibration rows that it began with; others are refused. Nothing is saved unless
+    every file could be read.
     """
     for path in streams:
         kind_of(existing_file(path))
     if state is not None:
         refuse_place(state, "The state of a monitor")
     ranker = load_model(model)
+    rows = None if calibration is None else read_table(calibration, columns=ranker.columns, flip=ranker.flipped)
     if state is not None and Path(state).exists():
         watcher = _resumed(state, ranker, alpha)
+        if rows is not None:
+            _refuse_other_rows(state, watcher, rows)
     else:
-        rows = None if calibration is None else read_table(calibration, columns=ranker.columns, flip=ranker.flipped)
         watcher = Monitor(ranker, rows, alpha=DEFAULT_ALPHA if alpha is None else alpha)
     first = watcher.rows
     files = tuple(_observe(watcher, path, watch) for path in streams)
@@ -85,12 +96,25 @@ def _resumed(state: PathLike, ranker: Ranker, alpha: float | None) -> Monitor:
     return found
 
 
+def _refuse_other_rows(state: PathLike, found: Monitor, rows: ScoreTable) -> None:
+    """Raise if the state was begun with other calibration rows than these."""
+    anew = Monitor(found.ranker, rows, direction=found.direction, random_state=found.seed)
+    begun, given = ([stream.reference.scores for stream in one.streams] for one in (found, anew))
+    if len(begun) != len(given) or not all(map(np.array_equal, begun, given)):
+        raise SettingError(
+            f"{state} was begun with other calibration rows, which cannot change on the way. "
+            f"Leave the calibration table out, or begin with another state file."
+        )
+
+
 def _observe(watcher: Monitor, path: PathLike, watch: Watch) -> Passage:
-    ranker, first, incomplete = watcher.ranker, watcher.rows, 0
+    ranker, infinite = watcher.ranker, 0
+    first, missing, watched = watcher.rows, watcher.n_missing, watcher.n_watched
     for batch in read_batches(path, columns=ranker.columns, alone=True):
         table = ScoreTable.of(batch, columns=ranker.columns, flip=ranker.flipped)
         watcher.observe(table)
-        incomplete += len(table) - int(finite_rows(table.values).sum())
+        infinite += int(np.isinf(table.values).any(axis=1).sum())
         if watch.rows is not None:
             watch.rows(len(table))
-    return Passage(str(path), first, watcher.rows - first, incomplete)
+    n_rows, n_missing, n_watched = watcher.rows - first, watcher.n_missing - missing, watcher.n_watched - watched
+    return Passage(str(path), first, n_rows, n_missing, infinite, n_watched)

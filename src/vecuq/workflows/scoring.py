@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,11 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array, one_of
 from vecuq.engine import ahead
-from vecuq.errors import ColumnError, MissingValueWarning, TableError
+from vecuq.errors import ColumnError, MissingValueWarning, SettingError, TableError
 from vecuq.outputs import read_outputs
 from vecuq.pipeline import VecUQPipeline, load_pipeline
 from vecuq.ranker import MISSING, Ranker
-from vecuq.ranker.decide import flagged
+from vecuq.ranker.decide import flagged, largest_selected
 from vecuq.ranker.tensors import saved_kind
 from vecuq.table import RESERVED, Matching, ScoreTable, kind_of, read_batches, write_batches
 from vecuq.table.score_table import CONTRIBUTION
@@ -26,7 +27,10 @@ from vecuq.workflows.watch import NOBODY, PathLike, Watch, load_model
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Scored", "Wanted", "ranked_batch", "score"]
+__all__ = ["SELECT", "Scored", "Wanted", "ranked_batch", "score"]
+
+# The third choice of Ranker.select, "none", is the column `flagged`.
+SELECT = ("bh", "by")
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class Scored:
     n_rows: int
     n_missing: int
     n_flagged: int | None
+    n_selected: int | None = None
+
+    def to_dict(self) -> dict[str, int | None]:
+        """Return the counts by name; that of selected rows only if a selection was asked for."""
+        return {name: count for name, count in vars(self).items() if name != "n_selected" or count is not None}
 
 
 @dataclass(frozen=True)
@@ -45,10 +54,16 @@ class Wanted:
     alpha: float | None = None
     explain: bool = False
     missing: str = "nan"
+    select: str | None = None
+    cutoff: float | None = None  # the largest p-value of a row that is selected, once all rows were seen
 
     def refuse(self, ranker: Ranker) -> None:
         """Raise, before any row is read, for what the model cannot deliver."""
         one_of("missing", self.missing, MISSING)
+        if self.select is not None:
+            one_of("select", self.select, SELECT)
+            if self.alpha is None:
+                raise SettingError(f"select={self.select!r} needs alpha, the share of selected rows that may be wrong.")
         if self.alpha is not None:
             ranker.threshold(self.alpha)
         if self.missing == "marginal":
@@ -68,6 +83,7 @@ def score(
     alpha: float | None = None,
     explain: bool = False,
     missing: str = "nan",
+    select: str | None = None,
     watch: Watch = NOBODY,
 ) -> Scored:
     """Score a table file in pieces of bounded size.
@@ -75,25 +91,28 @@ def score(
     ``alpha`` adds a column ``flagged``; ``explain`` adds one contribution per score column and, for flagged rows (for
     all of them without an alpha), the sentence ``why``. For ``missing`` see :meth:`vecuq.Ranker.rank`.
 
+    ``select``, ``"bh"`` or ``"by"``, adds a column ``selected``: the foreign rows of the whole file at false-discovery
+    rate ``alpha``, as :meth:`vecuq.Ranker.select` names them. That depends on all rows, so the file is read and scored
+    twice. In between only the different p-values are kept, of which there are hardly more than held-back rows.
+
     With a saved pipeline for a model, ``new`` is a file of a classifier's outputs, and its measures are written too.
     """
     pipeline = load_pipeline(model) if Path(model).is_file() and saved_kind(model) == "pipeline" else None
     ranker = load_model(model) if pipeline is None else pipeline.ranker
-    wanted = Wanted(alpha, explain, missing)
+    wanted = Wanted(alpha, explain, missing, select)
     wanted.refuse(ranker)
+    read = _reader(pipeline, ranker, new, text=kind_of(out) == ".csv")
+    if select is not None:
+        wanted = replace(wanted, cutoff=_cutoff(ranker, read(), wanted))
     pieces: list[Scored] = []
-    if pipeline is None:
-        # From csv to csv, the other columns stay the very text that they are.
-        batches = ahead(read_batches(new, columns=ranker.columns, typed=kind_of(out) != ".csv"))
-    else:
-        batches = _measured_batches(pipeline, new)
     absent: set[str] = set()
-    ranked = (ranked_batch(ranker, batch, wanted) for batch in _looked_at(batches, ranker, absent))
+    ranked = (ranked_batch(ranker, batch, wanted) for batch in _looked_at(read(), ranker, absent))
     write_batches(out, _noted(ahead(ranked), pieces, watch))
     done = Scored(
         sum(piece.n_rows for piece in pieces),
         sum(piece.n_missing for piece in pieces),
         sum(piece.n_flagged or 0 for piece in pieces) if alpha is not None else None,
+        sum(piece.n_selected or 0 for piece in pieces) if select is not None else None,
     )
     if absent:
         told = f"The table lacks {sorted(absent)}; rows are scored without, as missing='marginal' asks."
@@ -105,6 +124,32 @@ def score(
             stacklevel=2,
         )
     return done
+
+
+def _reader(
+    pipeline: VecUQPipeline | None, ranker: Ranker, new: PathLike, *, text: bool
+) -> Callable[[], Iterator[pa.RecordBatch]]:
+    """Return what reads the rows from the beginning, every time it is called."""
+    if pipeline is not None:
+        measured = list(_measured_batches(pipeline, new))
+        return lambda: iter(measured)
+    # From csv to csv, the other columns stay the very text that they are.
+    return lambda: ahead(read_batches(new, columns=ranker.columns, typed=not text))
+
+
+def _cutoff(ranker: Ranker, batches: Iterable[pa.RecordBatch], wanted: Wanted) -> float:
+    """Return the largest p-value of a row that is selected among all rows of all batches."""
+    counts: Counter[float] = Counter()
+    n_rows = 0
+    for batch in batches:
+        p_values = ranker.p_values(_table_of(ranker, batch, wanted), missing=wanted.missing, warn=False)
+        found, times = np.unique(p_values[~np.isnan(p_values)], return_counts=True)
+        counts.update(dict(zip(found.tolist(), times.tolist(), strict=True)))
+        n_rows += len(batch)
+    method = str(wanted.select)
+    rate = ranker.rate_of(wanted.alpha, method=method, n_rows=n_rows)
+    values = np.array(sorted(counts))
+    return largest_selected(values, np.array([counts[value] for value in values], dtype=np.intp), rate, method)
 
 
 def _looked_at(batches: Iterable[pa.RecordBatch], ranker: Ranker, absent: set[str]) -> Iterator[pa.RecordBatch]:
@@ -127,7 +172,7 @@ def _measured_batches(pipeline: VecUQPipeline, new: PathLike) -> Iterator[pa.Rec
 
 def ranked_batch(ranker: Ranker, batch: pa.RecordBatch, wanted: Wanted = PLAIN) -> pa.RecordBatch:
     """Return the batch with its scores added; a row without a score has nulls there."""
-    table = ranker.as_table(_by_name(ranker).values_of(batch, fill=wanted.missing == "marginal"))
+    table = _table_of(ranker, batch, wanted)
     # One count for the whole table, instead of one warning per piece.
     ranking = ranker.rank(table, missing=wanted.missing, warn=False)
     added = {"uncertainty": _nullable(ranking.uncertainty)}
@@ -137,12 +182,18 @@ def ranked_batch(ranker: Ranker, batch: pa.RecordBatch, wanted: Wanted = PLAIN) 
     if wanted.alpha is not None and ranking.p_values is not None:
         flags = flagged(ranking.p_values, wanted.alpha)
         added["flagged"] = _nullable(flags)
+    if wanted.cutoff is not None and ranking.p_values is not None:
+        added["selected"] = _nullable(ranking.p_values <= wanted.cutoff)
     if wanted.explain:
         added |= _reasons(ranker, table, flags, wanted.missing)
     _refuse_taken({*RESERVED, *added}, batch.schema.names)
     for name, column in added.items():
         batch = batch.append_column(name, column)
     return batch
+
+
+def _table_of(ranker: Ranker, batch: pa.RecordBatch, wanted: Wanted) -> ScoreTable:
+    return ranker.as_table(_by_name(ranker).values_of(batch, fill=wanted.missing == "marginal"))
 
 
 def _by_name(ranker: Ranker) -> Matching:
@@ -168,8 +219,9 @@ def _refuse_taken(ours: set[str], present: Sequence[str]) -> None:
 def _noted(batches: Iterable[pa.RecordBatch], pieces: list[Scored], watch: Watch) -> Iterator[pa.RecordBatch]:
     """Pass the ranked batches on, and note in ``pieces`` what went by."""
     for batch in batches:
-        flagged = batch["flagged"].true_count if "flagged" in batch.schema.names else None
-        pieces.append(Scored(len(batch), batch["uncertainty"].null_count, flagged))
+        names = batch.schema.names
+        flagged, chosen = (batch[name].true_count if name in names else None for name in ("flagged", "selected"))
+        pieces.append(Scored(len(batch), batch["uncertainty"].null_count, flagged, chosen))
         yield batch
         if watch.rows is not None:
             watch.rows(len(batch))

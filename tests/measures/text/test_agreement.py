@@ -76,3 +76,8 @@ def test_lexical_similarity_takes_a_matrix_or_a_function_too():
 @pytest.mark.parametrize("samples", [[], ["Paris"], [[1.0]]])
 def test_fewer_than_two_samples_have_no_lexical_similarity(samples):
     assert math.isnan(lexical_similarity(samples))
+
+
+def test_a_single_text_is_no_list_of_samples():
+    with pytest.raises(TableError, match="got a single text"):
+        lexical_similarity("abc")

@@ -133,7 +133,7 @@ def test_an_empty_sample_is_never_certain():
     blank = {"text": "", "tokens": [], "token_logprobs": []}
     found = measure_answer(record(samples=[*record()["samples"], blank]))
     assert found.reasons["sequence_entropy"] == "samples without log-probabilities"
-    assert found.reasons["sar"] == "samples without tokens"
+    assert found.reasons["sar"] == "an empty sample has no tokens to weigh"
     assert found.values["consistency"] > measure_answer(record()).values["consistency"]
     known = measure_answer(record(samples=[*record()["samples"], {**blank, "logprob": -3.0}]))
     assert set(known.reasons) == {"sar"}
@@ -354,3 +354,59 @@ def test_any_texts_and_log_probabilities_give_a_number_or_a_reason(value):
     numbers = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, float)]
     found = measure_answer({"text": texts[0] if texts else None, "token_logprobs": numbers, "samples": texts})
     assert {name for name, one in found.values.items() if math.isnan(one)} == set(found.reasons)
+
+
+def test_sar_is_missing_with_any_empty_sample_whether_it_has_tokens_or_not():
+    for blank in ({"tokens": [], "token_logprobs": []}, {"tokens": ["\n"], "token_logprobs": [-0.5]}):
+        found = measure_answer(record(samples=[*record()["samples"], {"text": " ", "logprob": -3.0, **blank}]))
+        assert found.reasons == {"sar": "an empty sample has no tokens to weigh"}
+        assert math.isnan(found.values["sar"])
+
+
+def test_a_log_probability_that_is_given_counts_before_the_sum_for_answers_as_for_samples():
+    samples = [{**sample, "logprob": -1.5} for sample in record()["samples"]]
+    found = measure_answer(record(logprob=-2.5, samples=samples)).values
+    assert (found["msp"], found["sequence_entropy"]) == (2.5, 1.5)
+    assert found["cocoa_msp"] == pytest.approx(2.5 * found["consistency"])
+    assert found["perplexity"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("affinity", ["auto", "jaccard"])
+def test_one_function_for_similarity_and_for_words_is_called_once_per_pair(affinity):
+    calls = []
+
+    def same(one, other):
+        calls.append((one, other))
+        return float(one == other)
+
+    names = ["consistency", "degree_matrix", "lexical_similarity", "semantic_entropy_empirical"]
+    measure_answer(
+        {"text": "a b", "samples": ["a b", "c d", "c d", "e f"]},
+        names,
+        TextSettings(similarity=same, lexical=same, affinity=affinity),
+    )
+    assert len(calls) == len(set(calls)) == 6
+
+
+def test_similarities_that_are_no_numbers_give_no_classes():
+    found = measure_answer(
+        {"text": "a", "samples": ["b", "c"]},
+        ["semantic_entropy_empirical", "degree_matrix"],
+        TextSettings(similarity=lambda one, other: math.nan),
+    )
+    assert found.reasons["semantic_entropy_empirical"] == "similarities that are no numbers"
+    assert all(math.isnan(value) for value in found.values.values())
+    nli = np.full((2, 2, 3), math.nan).tolist()
+    told = measure_answer(
+        {"text": "a", "samples": ["b", "c"], "nli_of_samples": nli},
+        ["semantic_entropy_empirical"],
+        TextSettings(nli="recorded"),
+    )
+    assert told.reasons["semantic_entropy_empirical"] == "NLI probabilities that are no numbers"
+
+
+def test_a_matrix_in_place_of_a_comparison_is_refused_with_a_word():
+    with pytest.raises(SettingError, match="similarity must be a name"):
+        TextSettings(similarity=np.eye(2))
+    with pytest.raises(SettingError, match="nli must be a function"):
+        TextSettings(nli=np.eye(2))

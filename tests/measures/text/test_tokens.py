@@ -73,3 +73,13 @@ def test_probabilities_in_place_of_logarithms_are_refused():
 def test_lists_of_different_lengths_are_refused():
     with pytest.raises(TableError, match="2 and 1"):
         token_sar([-1.0, -1.0], [0.5])
+
+
+def test_what_are_no_numbers_or_no_entropies_is_refused_with_a_word():
+    with pytest.raises(TableError, match="Numbers were expected"):
+        msp(["a"])
+    with pytest.raises(TableError, match="Numbers were expected"):
+        perplexity([[-1.0], [-1.0, -2.0]])
+    with pytest.raises(TableError, match="must not be below 0; the smallest is -5"):
+        mean_token_entropy([-5, 1])
+    assert mean_token_entropy([-1e-3, 1.0]) == 0.5

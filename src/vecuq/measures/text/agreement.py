@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from vecuq.errors import TableError
 from vecuq.measures.text.checked import MISSING, square
 from vecuq.measures.text.checked import similarities as checked
 from vecuq.measures.text.comparison import PairCache, comparison_of
@@ -78,6 +79,8 @@ def lexical_similarity(samples: Any, *, by: Any = "rouge_l") -> float:
     >>> lexical_similarity(["Paris", "in Paris", "Paris"])
     -0.7777777777777777
     """
+    if isinstance(samples, str):
+        raise TableError("lexical_similarity compares several samples, a list of texts; got a single text.")
     texts = list(samples)
     if len(texts) < 2:
         return MISSING

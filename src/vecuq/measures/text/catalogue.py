@@ -39,18 +39,15 @@ def _sar(parts: Parts) -> float:
 
 
 def _degree_matrix(parts: Parts) -> float:
-    _ = parts.compared_samples
-    return degree_matrix(parts.affinity, unit_diagonal=parts.settings.unit_diagonal)
+    return degree_matrix(parts.of_several().affinity, unit_diagonal=parts.settings.unit_diagonal)
 
 
 def _eigenvalue_laplacian(parts: Parts) -> float:
-    _ = parts.compared_samples
-    return parts.spectrum.eigenvalue_sum()
+    return parts.of_several().spectrum.eigenvalue_sum()
 
 
 def _eccentricity(parts: Parts) -> float:
-    _ = parts.compared_samples
-    return parts.spectrum.eccentricity()
+    return parts.of_several().spectrum.eccentricity()
 
 
 def _semantic_entropy(parts: Parts) -> float:
@@ -60,13 +57,11 @@ def _semantic_entropy(parts: Parts) -> float:
 
 
 def _semantic_entropy_empirical(parts: Parts) -> float:
-    _ = parts.compared_samples
-    return semantic.semantic_entropy_empirical(parts.classes)
+    return semantic.semantic_entropy_empirical(parts.of_several().classes)
 
 
 def _lexical_similarity(parts: Parts) -> float:
-    _ = parts.compared_samples
-    return agreement.lexical_similarity(parts.lexical)
+    return agreement.lexical_similarity(parts.of_several().lexical)
 
 
 _ANSWER, _DRAWN = "the answer's token log-probabilities", "samples' log-probabilities"

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from vecuq._check import Array
+from vecuq._check import Array, one_line
 from vecuq.errors import TableError
 
-__all__ = ["MISSING", "floats", "logprobs", "same_length", "similarities", "square"]
+__all__ = ["MISSING", "entropies", "floats", "logprobs", "same_length", "similarities", "square"]
 
 MISSING = math.nan
 # Softmaxes and cosines in single precision overshoot by about this much, log-probabilities in half precision by this;
@@ -21,7 +21,20 @@ _SLACK, _LOG_SLACK = 1e-5, 1e-2
 
 def floats(values: Any) -> Array:
     """Return a list of numbers as an array; None counts as NaN."""
-    return np.asarray(values, dtype=float)
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise TableError(
+            f"Numbers were expected, in lists of one length; got {one_line(repr(values), most=60)}."
+        ) from None
+
+
+def entropies(values: Any) -> Array:
+    """Return entropies as an array of one dimension, none below 0."""
+    found = floats(values).ravel()
+    if found.size and found.min() < -_LOG_SLACK:
+        raise TableError(f"Entropies must not be below 0; the smallest is {found.min():g}.")
+    return np.maximum(found, 0.0)
 
 
 def logprobs(values: Any) -> Array:

@@ -14,7 +14,16 @@ from vecuq.errors import SettingError, TableError
 from vecuq.measures.text.checked import floats, similarities
 from vecuq.measures.text.lexical import bleu, common_subsequence, jaccard, rouge_n, stemmed_words
 
-__all__ = ["COMPARISONS", "Comparison", "PairCache", "comparison_of", "embeddings", "nli_comparison", "pairwise"]
+__all__ = [
+    "COMPARISONS",
+    "Comparison",
+    "PairCache",
+    "PairCaches",
+    "comparison_of",
+    "embeddings",
+    "nli_comparison",
+    "pairwise",
+]
 
 Pair = tuple[str, str]
 CONTRADICTION, NEUTRAL, ENTAILMENT = range(3)
@@ -185,3 +194,19 @@ class PairCache:
                 f"{len(found)} came."
             )
         return found.tolist()
+
+
+class PairCaches:
+    """One cache for each way of comparing, however often it is asked for."""
+
+    def __init__(self) -> None:
+        self._known: list[tuple[Any, PairCache]] = []
+
+    def of(self, given: Any) -> PairCache:
+        """Return the cache of a comparison: by its name, as it is, or of a function of two texts."""
+        way = comparison_of(given) if isinstance(given, str) else given
+        found = next((cache for known, cache in self._known if known is way or known == way), None)
+        if found is None:
+            found = PairCache(comparison_of(way))
+            self._known.append((way, found))
+        return found

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vecuq.measures.registry import find_measures, measures_of
+from vecuq.measures.text.missing import MissingPartError
 from vecuq.measures.text.output import TextOutput
-from vecuq.measures.text.parts import MissingPartError, Parts
+from vecuq.measures.text.parts import Parts
 from vecuq.measures.text.settings import TextSettings
 
 __all__ = ["MeasuredAnswer", "measure_answer"]

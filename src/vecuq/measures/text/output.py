@@ -53,7 +53,7 @@ class TextOutput:
     question
         What was asked.
     logprob
-        Log-probability of the whole, for models that give no more; used where there are no ``token_logprobs``.
+        Log-probability of the whole, its end included; the sum of ``token_logprobs`` where absent.
     tokens
         The tokens as text, as many as ``token_logprobs``.
     token_similarity

@@ -11,26 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
-from vecuq.errors import VecuqError
 from vecuq.measures.text.checked import floats, same_length, similarities, square
 from vecuq.measures.text.comparison import (
     CONTRADICTION,
     ENTAILMENT,
     PairCache,
-    comparison_of,
+    PairCaches,
     nli_comparison,
 )
 from vecuq.measures.text.graph import Spectrum
+from vecuq.measures.text.missing import MissingPartError, numbers, refuse_none
 from vecuq.measures.text.output import SampledText, TextOutput
 from vecuq.measures.text.relevance import token_relevance
 from vecuq.measures.text.semantic import semantic_classes
 from vecuq.measures.text.settings import RECORDED, TextSettings
 
-__all__ = ["MissingPartError", "Parts"]
-
-
-class MissingPartError(VecuqError):
-    """A part that an answer lacks. Its message is the reason, the same words for all answers that lack it."""
+__all__ = ["Parts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,21 +40,21 @@ class Parts:
     def token_logprobs(self) -> Array:
         """Log-probabilities of the answer's tokens."""
         self._refuse_blank_answer()
-        return _numbers(self.answer.token_logprobs, "token log-probabilities")
+        return numbers(self.answer.token_logprobs, "token log-probabilities")
 
     @cached_property
     def answer_logprob(self) -> Array:
-        """What adds up to the log-probability of the answer: its tokens', or the one number that is known."""
-        if self.answer.token_logprobs is None and self.answer.logprob is not None:
-            self._refuse_blank_answer()
-            return _numbers([self.answer.logprob], "log-probability of the answer")
-        return self.token_logprobs
+        """What adds up to the log-probability of the answer: the one number if it is given, else its tokens'."""
+        if self.answer.logprob is None:
+            return self.token_logprobs
+        self._refuse_blank_answer()
+        return numbers([self.answer.logprob], "log-probability of the answer")
 
     @cached_property
     def token_entropies(self) -> Array:
         """Entropies at the answer's tokens."""
         self._refuse_blank_answer()
-        return _numbers(self.answer.token_entropies, "token entropies")
+        return numbers(self.answer.token_entropies, "token entropies")
 
     @cached_property
     def relevance(self) -> Array:
@@ -76,12 +72,11 @@ class Parts:
             raise MissingPartError("all samples are empty")
         return found
 
-    @cached_property
-    def compared_samples(self) -> Sequence[SampledText]:
-        """The samples, of which there are at least two."""
+    def of_several(self) -> Parts:
+        """Return these parts, if there are at least two samples to compare."""
         if len(self.samples) < 2:
             raise MissingPartError("only one sample, two are needed")
-        return self.samples
+        return self
 
     @cached_property
     def sample_logprobs(self) -> Array:
@@ -89,7 +84,7 @@ class Parts:
         found = [_whole(sample) for sample in self.samples]
         if any(one is None for one in found):
             raise MissingPartError("samples without log-probabilities")
-        return _numbers(found, "log-probabilities of the samples")
+        return numbers(found, "log-probabilities of the samples")
 
     @cached_property
     def sample_lengths(self) -> list[int]:
@@ -109,19 +104,20 @@ class Parts:
 
     @cached_property
     def sample_relevances(self) -> list[Array]:
-        """Relevance of each sample's tokens; samples of the same tokens share it."""
+        """Relevance of each sample's tokens, of which an empty sample has none; samples of the same tokens share it."""
+        if any(sample.text is not None and not sample.text.strip() for sample in self.samples):
+            raise MissingPartError("an empty sample has no tokens to weigh")
         known: dict[tuple[str, ...], Array] = {}
         found = []
         for sample, logprobs in zip(self.samples, self.sample_token_logprobs, strict=True):
             if not len(logprobs):
                 raise MissingPartError("samples without tokens")
             key = tuple(sample.tokens or ())
-            if sample.token_similarity is not None or key not in known:
+            relevance = known.get(key) if sample.token_similarity is None else None
+            if relevance is None:
                 relevance = self._relevance(sample, len(logprobs), "of the samples")
-                if sample.token_similarity is None:
-                    known[key] = relevance
-            else:
-                relevance = known[key]
+            if sample.token_similarity is None:
+                known[key] = relevance
             found.append(relevance)
         return found
 
@@ -138,7 +134,7 @@ class Parts:
         """Similarity of the answer to each sample, the mean of both directions."""
         self._refuse_blank_answer()
         if self.settings.similarity == RECORDED:
-            _refuse_none(self.answer.similarity_to_samples, "recorded similarity to the samples")
+            refuse_none(self.answer.similarity_to_samples, "recorded similarity to the samples")
             found = similarities(self.answer.similarity_to_samples).ravel()
             same_length("samples", self.samples, "recorded similarities to them", found)
             return found
@@ -152,24 +148,21 @@ class Parts:
     def similarity_of_samples(self) -> Array:
         """Similarity of the samples to each other; each to itself 1, unless it was recorded otherwise."""
         if self.settings.similarity == RECORDED:
-            _refuse_none(self.answer.similarity_of_samples, "recorded similarity of the samples")
+            refuse_none(self.answer.similarity_of_samples, "recorded similarity of the samples")
             return square(self.answer.similarity_of_samples, len(self.samples))
         return _with_ones(self._cache.table(self.texts, self.texts))
 
     @cached_property
     def lexical(self) -> Array:
         """Similarity of the samples' texts by their words."""
-        wanted = comparison_of(self.settings.lexical)
-        shared = self.settings.similarity != RECORDED and wanted is self._cache.comparison
-        cache = self._cache if shared else PairCache(wanted)
-        return cache.table(self.texts, self.texts)
+        return self._caches.of(self.settings.lexical).table(self.texts, self.texts)
 
     @cached_property
     def nli(self) -> Array:
         """Probabilities of contradiction, neutral and entailment, (samples, samples, 3)."""
         judge = self.settings.nli
         if judge == RECORDED:
-            _refuse_none(self.answer.nli_of_samples, "recorded NLI probabilities")
+            refuse_none(self.answer.nli_of_samples, "recorded NLI probabilities")
             found, wanted = similarities(self.answer.nli_of_samples), (len(self.samples), len(self.samples), 3)
             if found.shape != wanted:
                 raise MissingPartError("recorded NLI probabilities that are not (samples, samples, 3)")
@@ -190,7 +183,7 @@ class Parts:
             return np.asarray(1.0 - self.nli[..., CONTRADICTION])
         if edges == "similarity":
             return self.similarity_of_samples
-        return _with_ones(PairCache(comparison_of("jaccard")).table(self.texts, self.texts))
+        return _with_ones(self._caches.of("jaccard").table(self.texts, self.texts))
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -201,15 +194,23 @@ class Parts:
     def classes(self) -> NDArray[np.intp]:
         """Class of meaning of each sample."""
         if self.settings.nli is None:
+            if np.isnan(self.affinity).any():
+                raise MissingPartError("similarities that are no numbers")
             return semantic_classes(self.affinity >= self.settings.same_meaning)
+        if np.isnan(self.nli).any():
+            raise MissingPartError("NLI probabilities that are no numbers")
         verdicts = self.nli.argmax(axis=-1)
         return semantic_classes(
             verdicts == ENTAILMENT if self.settings.merge == "entailment" else verdicts != CONTRADICTION
         )
 
     @cached_property
+    def _caches(self) -> PairCaches:
+        return PairCaches()
+
+    @property
     def _cache(self) -> PairCache:
-        return PairCache(comparison_of(self.settings.similarity))
+        return self._caches.of(self.settings.similarity)
 
     def _refuse_blank_answer(self) -> None:
         if self.answer.text is not None and not self.answer.text.strip():
@@ -240,22 +241,6 @@ def _whole(sample: SampledText) -> float | None:
 
 def _any(values: Sequence[Any] | None) -> bool:
     return values is not None and len(values) > 0
-
-
-def _numbers(values: Any, name: str) -> Array:
-    """Return values as an array, if there are any and all are numbers."""
-    _refuse_none(values, name)
-    found = floats(values).ravel()
-    if not found.size:
-        raise MissingPartError(f"no {name}")
-    if np.isnan(found).any():
-        raise MissingPartError(f"{name} with gaps")
-    return found
-
-
-def _refuse_none(value: Any, name: str) -> None:
-    if value is None:
-        raise MissingPartError(f"no {name}")
 
 
 def _with_ones(matrix: Array) -> Array:

@@ -66,10 +66,10 @@ class TextSettings:
     temperature: float = 0.001
 
     def __post_init__(self) -> None:
-        if self.similarity != RECORDED:
+        if not _is_recorded(self.similarity):
             comparison_of(self.similarity)
         comparison_of(self.lexical)
-        if not (self.nli is None or self.nli == RECORDED or callable(self.nli)):
+        if not (self.nli is None or _is_recorded(self.nli) or callable(self.nli)):
             raise SettingError(f"nli must be a function of pairs of texts, 'recorded' or None; got {self.nli!r}.")
         one_of("affinity", self.affinity, AFFINITIES)
         one_of("merge", self.merge, MERGES)
@@ -90,3 +90,7 @@ class TextSettings:
         if self.affinity != "auto":
             return self.affinity
         return "similarity" if self.nli is None else "entailment"
+
+
+def _is_recorded(given: Any) -> bool:
+    return isinstance(given, str) and given == RECORDED

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from vecuq.measures.text.checked import MISSING, floats, logprobs, same_length
+from vecuq.measures.text.checked import MISSING, entropies, floats, logprobs, same_length
 
 __all__ = ["mean_token_entropy", "msp", "perplexity", "token_sar", "token_sar_of_samples"]
 
@@ -47,7 +47,7 @@ def mean_token_entropy(token_entropies: Any) -> float:
     >>> mean_token_entropy([0.5, 1.0])
     0.75
     """
-    found = floats(token_entropies).ravel()
+    found = entropies(token_entropies)
     return float(found.mean()) if found.size else MISSING
 
 

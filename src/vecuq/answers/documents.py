@@ -1,0 +1,120 @@
+"""A JSON file that is one document, a list of answers or a single one, taken apart without being held as a whole."""
+
+from __future__ import annotations
+
+import zlib
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from vecuq._check import one_line
+from vecuq.answers.lines import Line, TornFileError, opened
+
+__all__ = ["document_entries", "is_document"]
+
+_PIECE = 2**20
+_BETWEEN = b" \t\r\n,[]"
+_OF_LINES = (".jsonl", ".ndjson")
+
+
+def is_document(path: Path) -> bool:
+    """Whether a file is one JSON document, perhaps spread over many lines, and not one document per line."""
+    try:
+        with opened(path) as file:
+            first = _next_line(file).removeprefix(BOM_UTF8).strip()
+            second = _next_line(file).strip()
+    except TornFileError:
+        return False
+    if first == b"{":
+        return second[:1] in (b'"', b"}")
+    of_lines = path.name.lower().removesuffix(".gz").endswith(_OF_LINES)
+    return first == b"[" or (first[:1] == b"[" and not of_lines and not (second and first.endswith(b"]")))
+
+
+def _next_line(file: IO[bytes]) -> bytes:
+    """Return the next line that is not blank, or its beginning; nothing at the end of the file or at a tear."""
+    try:
+        return next((line for line in iter(lambda: file.readline(_PIECE), b"") if line.strip()), b"")
+    except (OSError, EOFError, zlib.error):
+        return b""
+
+
+def document_entries(path: Path, *, limit: int) -> Iterator[Line]:
+    """Yield the entries of a JSON list, or the only object, as bytes; of one longer than ``limit``, its number alone.
+
+    Entries count from 1. At most ``limit`` bytes are held at once, however long the file is.
+    """
+    cut = _Cut(limit)
+    with opened(path) as file:
+        try:
+            for piece in iter(lambda: file.read(_PIECE), b""):
+                yield from cut.feed(piece)
+        except (OSError, EOFError, zlib.error) as error:
+            raise TornFileError(f"{path}, after entry {cut.number}: cannot be read ({one_line(error)}).") from None
+    if cut.depth:
+        raise TornFileError(f"{path}, after entry {cut.number}: brackets that were opened are not closed.")
+    yield from cut.stray()
+
+
+class _Cut:
+    """Cuts a stream of bytes where entries begin and end; all it knows of JSON is brackets, quotes and backslashes."""
+
+    def __init__(self, limit: int) -> None:
+        self.number = self.depth = 0
+        self._limit = limit
+        self._outer: int | None = None  # how deep entries lie: 1 in a list, 0 without one
+        self._quoted = self._escaped = False
+        self._held = bytearray()
+        self._too_long = False
+
+    def feed(self, piece: bytes) -> Iterator[Line]:
+        """Yield the entries that end in a piece of the stream."""
+        held_to = 0
+        for place, begins in self._bounds(piece):
+            self._hold(piece[held_to:place])
+            held_to = place
+            yield from self.stray() if begins else [self._entry()]
+        self._hold(piece[held_to:])
+
+    def _bounds(self, piece: bytes) -> list[tuple[int, bool]]:
+        """Return where entries begin (True) and end (False), in order; a whole piece is looked at as one array."""
+        if self._outer is None:
+            self._outer = int(piece.removeprefix(BOM_UTF8).lstrip().startswith(b"["))
+        letters = np.frombuffer(self._without_escapes(piece), dtype=np.uint8)
+        quotes = np.cumsum(letters == ord('"'), dtype=np.int32) + self._quoted
+        bare = quotes % 2 == 0
+        opens = bare & ((letters == ord("[")) | (letters == ord("{")))
+        closes = bare & ((letters == ord("]")) | (letters == ord("}")))
+        depth = np.cumsum(opens.astype(np.int8) - closes.astype(np.int8), dtype=np.int32) + self.depth
+        self._quoted, self.depth = not bare[-1], int(depth[-1])
+        starts = np.flatnonzero(opens & (depth == self._outer + 1))
+        ends = np.flatnonzero(closes & (depth == self._outer)) + 1
+        return sorted([(place, True) for place in starts.tolist()] + [(place, False) for place in ends.tolist()])
+
+    def _without_escapes(self, piece: bytes) -> bytes:
+        """Return as many bytes, with what backslashes escape made plain; one may be escaped by the piece before."""
+        plain = (b"_" + piece[1:] if self._escaped else piece).replace(rb"\\", b"__").replace(rb"\"", b"__")
+        self._escaped = plain.endswith(b"\\")
+        return plain
+
+    def _hold(self, content: bytes) -> None:
+        if len(self._held) + len(content) > self._limit:
+            self._too_long = True
+            self._held.clear()
+        elif not self._too_long:
+            self._held += content
+
+    def _entry(self) -> Line:
+        content = None if self._too_long else bytes(self._held)
+        self._held.clear()
+        self._too_long, self.number = False, self.number + 1
+        return Line(self.number, content)
+
+    def stray(self) -> Iterator[Line]:
+        """Yield what stands between entries and is neither a comma nor blank: a bare number, say."""
+        if self._too_long or self._held.removeprefix(BOM_UTF8).strip(_BETWEEN):
+            yield self._entry()
+        self._held.clear()

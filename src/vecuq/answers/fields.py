@@ -1,0 +1,103 @@
+"""Fields of other programs' JSON, taken for what they should be or refused with a clear word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vecuq._check import one_line
+from vecuq.answers.schema import MOST_ANSWERS, MOST_TOKENS
+from vecuq.errors import TableError
+
+__all__ = ["as_list", "as_mapping", "as_name", "as_text", "as_texts", "first_of", "references_of", "role_of"]
+
+# How people name the right answers.
+_REFERENCES = ("references", "reference", "answers", "answer", "target")
+
+
+def references_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the right answers, under any of their usual names."""
+    return as_texts(first_of(fields, _REFERENCES), "references")
+
+
+def role_of(*settings: Any) -> str | None:
+    """Return what the settings of a request say: no temperature, or no sampling, is greedy."""
+    for given in settings:
+        if not isinstance(given, Mapping):
+            continue
+        if given.get("role") in ("greedy", "samples", "sample"):
+            return "greedy" if given["role"] == "greedy" else "samples"
+        drawn, temperature = given.get("do_sample"), given.get("temperature")
+        if drawn is False:
+            return "greedy"
+        if isinstance(temperature, int | float) and not isinstance(temperature, bool):
+            return "greedy" if temperature == 0 else "samples"
+        if drawn is True:
+            return "samples"
+    return None
+
+
+def first_of(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """Return the first of the named fields that is there and not null."""
+    return next((fields[name] for name in names if fields.get(name) is not None), None)
+
+
+def as_mapping(value: Any, name: str) -> Mapping[str, Any]:
+    """Return a JSON object; anything else is an error."""
+    if not isinstance(value, Mapping):
+        raise TableError(f"{name} must be a JSON object; got {_shown(value)}.")
+    return value
+
+
+def as_list(value: Any, name: str, *, most: int = MOST_TOKENS) -> list[Any]:
+    """Return a list of at most so many entries; anything else is an error."""
+    if not isinstance(value, list):
+        raise TableError(f"{name} must be a list; got {_shown(value)}.")
+    if len(value) > most:
+        raise TableError(f"{name} has {len(value):,} entries; at most {most:,} are read.")
+    return value
+
+
+def as_text(value: Any, name: str) -> str:
+    """Return a text; anything else is an error."""
+    if not isinstance(value, str):
+        raise TableError(f"{name} must be a text; got {_shown(value)}.")
+    return value
+
+
+def as_name(value: Any, name: str) -> str | None:
+    """Return what names a question, a text or a whole number (also as 7.0), as text; null, or only blanks, is none."""
+    if value is None:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise TableError(f"{name} must be a text or a whole number; got {_shown(value)}.")
+    return (value if isinstance(value, str) else _spelt(value, name)).strip() or None
+
+
+def as_texts(value: Any, name: str) -> tuple[str, ...]:
+    """Return one text or number, or a list of them, as texts; null is none."""
+    listed = as_list(value if isinstance(value, list) else [] if value is None else [value], name, most=MOST_ANSWERS)
+    if not all(isinstance(one, str | int | float) for one in listed):
+        raise TableError(f"{name} must be a text or a list of texts; got {_shown(value)}.")
+    return tuple(one if isinstance(one, str) else _spelt(one, name) for one in listed)
+
+
+def _spelt(value: float, name: str) -> str:
+    try:
+        return str(value)
+    except ValueError:  # more digits than Python spells out
+        raise TableError(f"{name} is a huge number.") from None
+
+
+def _shown(value: Any) -> str:
+    """Describe a value without spelling out a huge one."""
+    if isinstance(value, str):
+        return one_line(value, most=40)
+    if isinstance(value, int | float) or value is None:
+        try:
+            return one_line(repr(value), most=40)
+        except ValueError:
+            return "a huge number"
+    return f"a {type(value).__name__} of {len(value):,}" if hasattr(value, "__len__") else type(value).__name__

@@ -1,0 +1,90 @@
+"""What a monitor begins with: one stream for the joint score, one per column, and one for missing values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecuq._check import Array
+from vecuq.errors import CalibrationError
+from vecuq.monitor.bets import Bet, bets_on
+from vecuq.monitor.stream import Stream
+from vecuq.ranker import Ranker
+from vecuq.ranker.rows import MOST_HELD, draw_rows
+
+__all__ = [
+    "BREAKERS",
+    "DRAWS",
+    "JOINT",
+    "MISSING",
+    "ROW_BREAKERS",
+    "bets_of",
+    "lacking",
+    "new_streams",
+    "scores_of",
+    "special_names",
+]
+
+# The name of the stream of scores that the ranker makes of all columns, and of the one that watches for holes.
+JOINT = "uncertainty"
+MISSING = "missing"
+# What random numbers are for. Each purpose is a word of the seed, so that no number is used twice; none is 0, for zeros
+# behind a seed do not change it.
+BREAKERS, ROW_BREAKERS, DRAWS = 1, 2, 3
+
+
+def new_streams(ranker: Ranker, calibration: Any, *, direction: str, seed: int) -> tuple[Stream, ...]:
+    """Return the streams before any row: the joint score, the columns if rows are at hand, and missing values last."""
+    rows = _calibration_rows(ranker, calibration, seed)
+    joint, missing = special_names(ranker)
+    scores = {joint: ranker.calibration}
+    if len(rows):
+        scores |= {name: kept[~np.isnan(kept)] for name, kept in zip(ranker.columns, rows.T, strict=True)}
+    # The rows that were held back are complete.
+    scores[missing] = lacking(rows).astype(float) if len(rows) else np.zeros(len(ranker.calibration))
+    bets = bets_of(direction, len(scores))
+    return tuple(Stream.new(name, kept, (seed, BREAKERS, k), bets[k]) for k, (name, kept) in enumerate(scores.items()))
+
+
+def special_names(ranker: Ranker) -> tuple[str, str]:
+    """Return the names of the joint stream and of that of missing values, which no column has."""
+    return _apart(JOINT, ranker), _apart(MISSING, ranker)
+
+
+def bets_of(direction: str, n_streams: int) -> list[tuple[Bet, ...]]:
+    """Return the bets on each stream; of missing values only a growing share is a reason to look."""
+    return [bets_on(direction)] * (n_streams - 1) + [bets_on("up")]
+
+
+def scores_of(ranker: Ranker, data: Any, *, with_columns: bool) -> Array:
+    """Return the scores of new rows, (rows, streams); NaN where a row has none, in the joint one if any value lacks.
+
+    An infinite value is the largest or smallest of its column, and its row the most extreme of all.
+    """
+    values = ranker.values_of(data)
+    holes = lacking(values)
+    joint = ranker.rank(ranker.as_table(values), warn=False).uncertainty
+    joint = np.where(holes, np.nan, np.where(np.isinf(values).any(axis=1), np.inf, joint))
+    return np.column_stack([joint, values, holes] if with_columns else [joint, holes])
+
+
+def lacking(values: Array) -> NDArray[np.bool_]:
+    """Return which rows lack a value."""
+    return np.asarray(np.isnan(values).any(axis=1))
+
+
+def _calibration_rows(ranker: Ranker, calibration: Any, seed: int) -> Array:
+    """Return the rows that the columns are compared with: enough of them, drawn by seed."""
+    values = ranker.kept.held if calibration is None else np.asarray(ranker.values_of(calibration), dtype=float)
+    rows = values if len(values) <= MOST_HELD else values[draw_rows(len(values), MOST_HELD, seed)]
+    empty = [name for name, column in zip(ranker.columns, rows.T, strict=True) if np.isnan(column).all()]
+    if calibration is not None and empty:
+        raise CalibrationError(f"The calibration rows of a monitor hold no value of {empty}. Give rows that do.")
+    return rows
+
+
+def _apart(name: str, ranker: Ranker) -> str:
+    """Return a name that no column has."""
+    return _apart(f"{name}_", ranker) if name in ranker.columns else name

@@ -1,0 +1,120 @@
+"""The options of `vecuq ask`: the key, the address, what belongs to which source."""
+
+import sys
+
+import pytest
+
+from vecuq.answers import read_answers
+
+
+def test_timeout_and_tries_are_the_user_s_to_choose(server, write_questions, tmp_path, refused, words):
+    server.delay = 5
+    out = tmp_path / "answers.jsonl"
+    told = refused(*words(write_questions(1), out, "--timeout", "0.05", "--tries", "1"))
+    assert "timed out. Tried 1 time." in told
+
+
+def test_entropies_may_be_renormalised_and_the_answers_say_so(write_questions, tmp_path, run, words):
+    out = tmp_path / "answers.jsonl"
+    assert run(*words(write_questions(1), out, "--renormalise")).exit_code == 0
+    (record,) = read_answers(out, strict=True)
+    assert record.greedy.entropy_renormalised
+    assert record.settings["renormalise"] is True
+    assert record.settings["top_logprobs"] == 20
+
+
+@pytest.mark.parametrize("given", [("--threads", "2"), ("--context", "4096")])
+def test_what_a_local_model_needs_is_wrong_usage_at_an_endpoint(server, write_questions, tmp_path, run, given, words):
+    result = run(*words(write_questions(1), tmp_path / "answers.jsonl", *given))
+    assert result.exit_code == 2
+    assert f"{given[0]}: for a local model only" in " ".join(result.stderr.replace("│", " ").split())
+    assert not server.requests
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--api-key-env", "HOME"),
+        ("--jobs", "1"),
+        ("--top-logprobs", "0"),
+        ("--renormalise",),
+        ("--timeout", "300"),
+        ("--tries", "2"),
+    ],
+)
+def test_what_an_endpoint_needs_is_wrong_usage_with_a_local_model(write_questions, tmp_path, run, given):
+    result = run("ask", write_questions(1), "--model", tmp_path / "model.gguf", *given)
+    assert result.exit_code == 2
+    assert f"{given[0]}: for an endpoint (--url) only" in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_a_key_comes_from_the_environment_and_is_not_written(
+    server, write_questions, tmp_path, run, monkeypatch, words
+):
+    out = tmp_path / "answers.jsonl"
+    monkeypatch.setenv("MY_KEY", "secret-word")
+    assert run(*words(write_questions(1), out, "--api-key-env", "MY_KEY")).exit_code == 0
+    assert server.requests[0][1]["Authorization"] == "Bearer secret-word"
+    assert "secret-word" not in out.read_text()
+
+
+@pytest.mark.parametrize("named", ["MY_KEY", "sk-given-by-mistake"])
+def test_a_key_that_is_not_there_is_an_error_that_does_not_repeat_what_may_be_one(
+    server, write_questions, tmp_path, refused, named, words
+):
+    told = refused(*words(write_questions(1), tmp_path / "a.jsonl", "--api-key-env", named))
+    assert "--api-key-env must name an environment variable" in told
+    assert named not in told
+    assert not server.requests
+
+
+@pytest.mark.parametrize("key", ["secret-word\nX: y", "secret-wörd", "secret-word x", "\n"])
+def test_a_key_that_cannot_be_sent_is_refused_before_anything_is(server, write_questions, tmp_path, run, key, words):
+    words_of_key = ("--api-key-env", "MY_KEY")
+    out = tmp_path / "answers.jsonl"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("MY_KEY", key)
+        result = run(*words(write_questions(1), out, *words_of_key))
+    assert result.exit_code == 1
+    assert "The key must be one word" in result.stderr
+    assert "secret" not in result.output
+    assert not server.requests
+
+
+def test_a_key_may_end_with_the_end_of_its_line(server, write_questions, tmp_path, run, monkeypatch, words):
+    monkeypatch.setenv("MY_KEY", "secret-word\n")
+    result = run(*words(write_questions(1), tmp_path / "answers.jsonl", "--api-key-env", "MY_KEY"))
+    assert result.exit_code == 0
+    assert server.requests[0][1]["Authorization"] == "Bearer secret-word"
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://localhost/ü", "http://me:pass@localhost/v1", "nowhere"])
+def test_an_address_that_cannot_be_asked_is_one_line(write_questions, tmp_path, refused, url):
+    told = refused("ask", write_questions(1), "--model", "tiny", "--url", url, "-o", tmp_path / "a.jsonl")
+    assert "The url" in told
+    assert url not in told
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--samples", "-1"), ("--temperature", "0"), ("--template", "no place"), ("--template", "@nowhere.txt")]
+)
+def test_settings_that_can_never_be_right_are_wrong_usage(write_questions, tmp_path, run, wrong, words):
+    result = run(*words(write_questions(1), tmp_path / "answers.jsonl", *wrong))
+    assert result.exit_code == 2
+
+
+def test_a_template_may_come_from_a_file(server, write_questions, tmp_path, run, words):
+    (tmp_path / "prompt.txt").write_text("Q: who?\nA: me\nQ: {question}\nA:\n")
+    out = tmp_path / "answers.jsonl"
+    run(*words(write_questions(1), out, "--template", f"@{tmp_path / 'prompt.txt'}", "--raw", "--stop", r"\n"))
+    body = server.requests[0][2]
+    assert body["prompt"] == "Q: who?\nA: me\nQ: what is 0\nA:"
+    assert body["stop"] == ["\n"]
+
+
+def test_without_the_package_a_local_model_says_what_to_install(write_questions, tmp_path, refused, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cyllama", None)
+    monkeypatch.setitem(sys.modules, "cyllama.llama", None)
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
+    told = refused("ask", write_questions(1), "--model", tmp_path / "model.gguf", "-o", tmp_path / "a.jsonl")
+    assert "pip install 'vecuq[text]'" in told
