@@ -224,9 +224,14 @@ class Ranker(Scorer):
         return ScoreTable(self.columns, values, flipped=self.flipped)
 
     def _rank_values(self, values: Array, luck: Array | None, n_jobs: int | None, *, marginally: bool) -> Ranking:
+        groups = list(self.groups(values, marginally=marginally))
+        if isinstance(groups[0][1], slice):  # every row is complete, so none need be put in its place
+            images, score = self.rank_finite(values, n_jobs)
+            chance = conformal_p_values(score, self.calibration, luck) if self.diagnostics.n_held else None
+            return Ranking(score, images, chance)
         images, score = np.full(values.shape, np.nan), np.full(len(values), np.nan)
         p_values = score.copy() if self.diagnostics.n_held else None
-        for absent, rows in self.groups(values, marginally=marginally):
+        for absent, rows in groups:
             images[rows], found = self.rank_without(values[rows], absent, n_jobs)
             known = self.pattern(absent).scores if absent else self.calibration
             score[rows] = self.pattern(absent).worth(found) if absent else found

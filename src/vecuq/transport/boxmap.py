@@ -20,8 +20,9 @@ from vecuq.transport.targets import Array
 
 __all__ = ["BOX_BLOCK", "BoxMap", "Half"]
 
-# Rows that are worked on together: here a row is cheap, so more of them share the cost of a call.
-BOX_BLOCK = 1152
+# Rows that are worked on together: here a row is cheap, so more of them share the cost of a call. Not a multiple of 512,
+# or the rows of every array would compete for the same lines of the cache.
+BOX_BLOCK = 1920
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Half:
     """Half of the columns, two at most: which products of their functions are formed, and what is made of them."""
 
     stairs: tuple[int, ...]  # with how many functions of the last column each one of the first is multiplied
-    matrix: Array  # (1 + columns, terms, products): makes the values, then the slopes along each column
+    matrix: Array  # (1 + columns, terms, products): makes the values, then the slopes times epsilon / (2 h)
 
     def __call__(self, tables: list[Array]) -> Array:
         """Return values and slopes, (1 + columns, terms, rows), from each column's functions, (functions, rows)."""
@@ -54,7 +55,6 @@ class BoxMap:
     centre: Array
     half: Array
     middle: Array
-    epsilon: float
     bases: tuple[Array, ...]  # per column: Chebyshev coefficients of its functions, (functions, degrees)
     first: Half
     second: Half
@@ -74,9 +74,10 @@ class BoxMap:
         tables = [basis @ powers[:, k] for k, basis in enumerate(self.bases)]
         split = len(tables) // 2
         f, g = self.first(tables[:split]), self.second(tables[split:])
-        by_first, by_second = np.einsum("lrb,rb->lb", f, g[0]), np.einsum("lrb,rb->lb", g[1:], f[0])
-        slopes = np.concatenate([by_first[1:], by_second])
-        slopes /= by_first[0]
-        slopes *= (0.5 * self.epsilon / self.half)[:, None]
-        slopes += self.middle[:, None]
-        return slopes.T
+        sums = np.empty((1 + len(tables), len(rows)))  # F, then its slopes along each column
+        np.einsum("lrb,rb->lb", f, g[0], out=sums[: 1 + split])
+        np.einsum("lrb,rb->lb", g[1:], f[0], out=sums[1 + split :])
+        images = sums[1:]
+        images /= sums[0]
+        images += self.middle[:, None]
+        return images.T

@@ -57,7 +57,7 @@ def box_map(
     first, second = _halves(terms, bases, shapes, 0.25 * budget)
     if 1.3 * (first.matrix.size + second.matrix.size) > 2 * v.size:  # what the exact factors take
         return None
-    return BoxMap(centre, half, middle, epsilon, _coefficients(bases, effect, shapes, 0.25 * budget), first, second)
+    return BoxMap(centre, half, middle, _coefficients(bases, effect, shapes, 0.25 * budget), first, second)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class _Basis:
 
     coefficients: Array  # of Chebyshev polynomials, (functions, degrees)
     coordinates: Array  # of each exponential in the functions, (functions, rates)
-    slope: Array  # derivatives as sums of the functions, (functions, functions)
+    slope: Array  # derivatives times epsilon / (2 h) as sums of the functions, (functions, functions)
     largest: Array  # value of every function in the box
     reach: Array  # largest effect of every function on a rank image, through its value or its slope
 
@@ -80,10 +80,10 @@ class _Basis:
         kept = size > 1e-4 * tol * size[0]
         root, right = np.sqrt(size[kept]), right[kept]
         coefficients = (left[:, kept] * root).T
-        slope = (right * rate) @ right.T * root / root[:, None]
+        slope = scale * (right * rate) @ right.T * root / root[:, None]
         values = coefficients @ chebyshev_values(chebyshev_nodes(200), _DEGREE + 1)
         largest, steepest = np.abs(values).max(axis=1), np.abs(slope @ values).max(axis=1)
-        return _Basis(coefficients, root[:, None] * right, slope, largest, np.maximum(largest, scale * steepest))
+        return _Basis(coefficients, root[:, None] * right, slope, largest, np.maximum(largest, steepest))
 
 
 def _outer(vectors: Sequence[Array]) -> Array:
