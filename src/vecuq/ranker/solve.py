@@ -15,6 +15,7 @@ from vecuq.transport import (
     Corners,
     DenseKernel,
     Grid,
+    GridMap,
     Nodes,
     Potentials,
     ProjectedKernel,
@@ -22,7 +23,6 @@ from vecuq.transport import (
     Sources,
     chebyshev_moments,
     nodes_needed,
-    rank_map,
     solve,
 )
 
@@ -110,8 +110,8 @@ def _solve_on(nodes: Nodes, problem: Problem, settings: Settings, progress: Prog
     solved = solve(kernel.push, grid.weights, tol=settings.tol, max_sweeps=settings.max_iter, progress=progress)
     if not solved.converged:
         return None
-    image = rank_map(grid, solved.log_v, settings.epsilon)
-    return solved if kernel.interpolation_error(solved.log_v, image) <= _SKETCH_ERROR else None
+    exact = GridMap(grid.axes, solved.log_v, settings.epsilon).exactly
+    return solved if kernel.interpolation_error(solved.log_v, exact) <= _SKETCH_ERROR else None
 
 
 def _project(problem: Problem, q: int) -> Nodes | None:

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vecuq.transport.cells import stair_products
 from vecuq.transport.projection import chebyshev_values
 from vecuq.transport.targets import Array
 
 __all__ = ["BOX_BLOCK", "BoxMap", "Half"]
 
-# Rows that are worked on together: here a row is cheap, so more of them share the cost of a call. Not a multiple of 512,
-# or the rows of every array would compete for the same lines of the cache.
+# Rows that are worked on together: here a row is cheap, so more of them share the cost of a call. With a multiple of
+# 512 the rows of every array would compete for the same lines of the cache.
 BOX_BLOCK = 1920
 
 
@@ -41,11 +42,7 @@ class Half:
     def _products(self, tables: list[Array]) -> Array:
         if len(tables) < 2:
             return tables[0] if tables else np.ones((1, 1))
-        made, start = np.empty((sum(self.stairs), tables[0].shape[1])), 0
-        for one, count in zip(tables[0], self.stairs, strict=True):
-            np.multiply(one, tables[1][:count], out=made[start : start + count])
-            start += count
-        return made
+        return stair_products(tables[0], tables[1], self.stairs)
 
 
 @dataclass(frozen=True)

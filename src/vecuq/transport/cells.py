@@ -12,7 +12,7 @@ share; the second is at most 0, and at least -2 h D for a half-width h and a gri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from vecuq.transport.targets import Array
 
-__all__ = ["REACH", "Cells", "khatri_rao"]
+__all__ = ["REACH", "Cells", "khatri_rao", "stair_products"]
 
 # exp(-REACH) times exp(-REACH) is still far above the smallest float64, exp(-708).
 REACH = 300.0
@@ -113,3 +113,12 @@ def khatri_rao(factors: list[Array], n_rows: int) -> Array:
     for factor in factors[1:]:
         product = (product[:, None, :] * factor).reshape(-1, n_rows)
     return product
+
+
+def stair_products(rows: Array, factor: Array, counts: Sequence[int]) -> Array:
+    """Multiply every row with the first few rows of a factor, as many as ``counts`` gives it."""
+    made, start = np.empty((sum(counts), factor.shape[1])), 0
+    for row, count in zip(rows, counts, strict=True):
+        np.multiply(row, factor[:count], out=made[start : start + count])
+        start += count
+    return made
