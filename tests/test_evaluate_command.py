@@ -6,11 +6,12 @@ import numpy as np
 import numpy.testing as npt
 import pandas as pd
 import pytest
+from pyarrow.csv import read_csv
 
 from vecuq import Settings, fit_ranker
 from vecuq.baselines import list_baselines, mean_rank
 from vecuq.data import demo_files
-from vecuq.evaluation import accuracy_coverage_area, roc_auc
+from vecuq.evaluation import accuracy_coverage_area, prediction_rejection_curve, risk_coverage_curve, roc_auc
 
 SCORES = ("entropy", "mutual_information", "mahalanobis", "knn")
 CALIBRATION, NEW = demo_files()
@@ -134,6 +135,32 @@ WRONG = {
         1,
         "label and a score",
     ),
+    "curves without labels": (["evaluate", NEW, "--curves", "x.png"], 2, "--curves needs --quality or --error"),
+    "curves of foreign rows": (
+        ["evaluate", NEW, "--ood", "is_ood", "--curves", "x.csv"],
+        2,
+        "--curves needs --quality or --error",
+    ),
+    "curves in an unknown format": (
+        ["evaluate", NEW, "--error", "is_error", "--curves", "x.pdf"],
+        2,
+        "Curves are written as png, svg, csv",
+    ),
+    "curves in no folder": (
+        ["evaluate", NEW, "--error", "is_error", "--curves", "no/such/x.png"],
+        2,
+        "there is no folder",
+    ),
+    "curves in place of the table": (
+        ["evaluate", NEW, "--error", "is_error", "--curves", NEW],
+        2,
+        "choose another name for the curves",
+    ),
+    "curves in place of the numbers": (
+        ["evaluate", NEW, "--error", "is_error", "-o", "x.csv", "--curves", "./x.csv"],
+        2,
+        "choose another name for the curves",
+    ),
     "too few resamples": (["evaluate", NEW, "--ood", "is_ood", "--resamples", "-1"], 2, "resamples"),
 }
 
@@ -205,3 +232,105 @@ def test_columns_of_whole_numbers_are_not_scores_and_that_is_said(run, tmp_path,
     done = run("evaluate", tmp_path / "more.csv", *LABELS, "--resamples", "10")
     assert "Not evaluated, being whole numbers: n_tokens." in done.stderr
     assert "Not evaluated" not in run("evaluate", NEW, *LABELS, "--resamples", "10").stderr
+
+
+# Curves
+
+
+@pytest.fixture
+def ranked(tmp_path, new):
+    """The new rows with an uncertainty, a quality, and ten rows without a score."""
+    path = tmp_path / "ranked.csv"
+    gaps = new.assign(knn=new.knn.where(new.index > 9), uncertainty=new.entropy + new.mahalanobis)
+    gaps.assign(quality=1.0 - new.is_error * new.entropy).to_csv(path, index=False)
+    return path
+
+
+def curves_of(path):
+    return dict(list(read_csv(path).to_pandas().groupby(["task", "score"])))
+
+
+def test_the_listed_curves_are_those_of_the_library_on_the_rows_that_were_evaluated(run, ranked, tmp_path):
+    words = ("--quality", "quality", *LABELS, "--flip", "confidence", "--resamples", "0")
+    assert run("evaluate", ranked, *words, "--curves", tmp_path / "curves.csv").exit_code == 0
+    assert (tmp_path / "curves.csv").read_text().splitlines()[0].replace('"', "") == "task,score,share,value"
+    found = curves_of(tmp_path / "curves.csv")
+    rows = read_csv(ranked).to_pandas().dropna()
+    own = rows[rows.is_ood == 0]
+    names = (*SCORES, "confidence", "uncertainty")
+    assert set(found) == {
+        (task, name) for task in ("generation", "selective") for name in (*names, "best order", "chance")
+    }
+    for name in names:
+        sign = -1.0 if name == "confidence" else 1.0
+        for task, curve in (
+            ("generation", prediction_rejection_curve(sign * rows[name], rows.quality)),
+            ("selective", risk_coverage_curve(sign * own[name], own.is_error == 0)),
+        ):
+            npt.assert_array_equal(found[task, name].share, curve[0])
+            npt.assert_array_equal(found[task, name].value, curve[1])
+    best = prediction_rejection_curve(-rows.quality, rows.quality).quality
+    npt.assert_array_equal(found["generation", "best order"].value, best)
+    npt.assert_allclose(found["selective", "chance"].value, own.is_error.mean(), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("ending", "first", "last"),
+    [("png", b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"), ("svg", b"<?xml", b"</svg>\n"), ("SVG", b"<?xml", b"</svg>\n")],
+)
+def test_curves_are_drawn_whole_and_alike_each_time(run, ranked, tmp_path, ending, first, last):
+    one, two = tmp_path / f"one.{ending}", tmp_path / f"two.{ending}"
+    for out in (one, two):
+        words = ("--error", "is_error", "--quality", "quality", "--columns", "entropy", "--resamples", "0")
+        assert run("evaluate", ranked, *words, "--curves", out).exit_code == 0
+    content = one.read_bytes()
+    assert content == two.read_bytes()
+    assert content.startswith(first)
+    assert content.endswith(last)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["ranked.csv", one.name, two.name])
+
+
+def test_curves_change_nothing_of_what_is_said(run, ranked, tmp_path):
+    words = ("evaluate", ranked, *LABELS, *FEW, "--json")
+    plain, drawn = run(*words), run(*words, "--curves", tmp_path / "curves.csv")
+    assert (plain.stdout, plain.stderr) == (drawn.stdout, drawn.stderr)
+
+
+def test_the_order_of_the_rows_does_not_show_in_the_curves(run, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": rng.random(200), "uncertainty": rng.random(200), "good": rng.random(200)})
+    rows.to_csv(tmp_path / "one.csv", index=False)
+    rows.sample(frac=1.0, random_state=1).to_csv(tmp_path / "two.csv", index=False)
+    for name in ("one", "two"):
+        words = ("--quality", "good", "--resamples", "0", "--curves", tmp_path / f"{name}_curves.csv")
+        run("evaluate", tmp_path / f"{name}.csv", *words)
+    assert (tmp_path / "one_curves.csv").read_bytes() == (tmp_path / "two_curves.csv").read_bytes()
+
+
+def test_columns_that_are_called_like_labels_or_lines_do_not_clash(run, tmp_path, new):
+    names = {"knn": "quality", "entropy": "chance", "mahalanobis": "error"}
+    new.rename(columns=names).to_csv(tmp_path / "odd.csv", index=False)
+    words = ("--error", "is_error", "--columns", "quality,chance,error", "--resamples", "0")
+    done = run("evaluate", tmp_path / "odd.csv", *words, "--curves", tmp_path / "curves.csv")
+    assert done.exit_code == 0, done.stderr
+    found = curves_of(tmp_path / "curves.csv")
+    told = {"quality": "knn", "chance (column)": "entropy", "error": "mahalanobis"}
+    assert {score for _, score in found} == {*told, "best order", "chance"}
+    for name, column in told.items():
+        npt.assert_array_equal(found["selective", name].value, risk_coverage_curve(new[column], new.is_error == 0).risk)
+
+
+def test_a_label_that_is_called_uncertainty_is_no_score(run, tmp_path, new):
+    new[["entropy", "knn"]].assign(uncertainty=new.is_error).to_csv(tmp_path / "odd.csv", index=False)
+    words = ("--error", "uncertainty", "--resamples", "0", "--json", "--curves", tmp_path / "curves.csv")
+    told = json.loads(run("evaluate", tmp_path / "odd.csv", *words).stdout)
+    assert {method for method, _, _ in estimates(told)} == {"entropy", "knn"}
+    assert {score for _, score in curves_of(tmp_path / "curves.csv")} == {"entropy", "knn", "best order", "chance"}
+
+
+def test_what_fails_writes_no_curves(refused, tmp_path, new):
+    new.assign(is_error=2).to_csv(tmp_path / "wrong.csv", index=False)
+    told = refused("evaluate", tmp_path / "wrong.csv", "--error", "is_error", "--curves", tmp_path / "x.png")
+    assert "must be 0 or 1" in told
+    (tmp_path / "folder.png").mkdir()
+    assert "is a folder" in refused("evaluate", NEW, *LABELS, *FEW, "--curves", tmp_path / "folder.png")

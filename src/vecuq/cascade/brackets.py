@@ -19,7 +19,7 @@ from vecuq.transport import GridMap
 __all__ = ["need_brackets", "need_monotone"]
 
 # Rows of each kind: held back, random around the box, far out.
-_ROWS = 768
+_ROWS = 576
 # Where trial values lie beyond the box, in widths of it.
 _REACH = np.array([-FAR, -300.0, -100.0, -30.0, -10.0, -3.0, -1.0, 1.0, 10.0, FAR])
 _FEW_STEPS = 4

@@ -22,6 +22,15 @@ QualityColumn = Annotated[
 Tables = Annotated[
     Path | None, typer.Option("--out", "-o", help="Write the tables too: csv, md (Markdown) or tex (LaTeX).")
 ]
+Curves = Annotated[
+    Path | None,
+    typer.Option(
+        "--curves",
+        help="Draw (png, svg) or list (csv) what is gained by leaving the most uncertain aside: quality over the share "
+        "rejected, error rate over the share kept.",
+        metavar="FILE",
+    ),
+]
 Resamples = Annotated[int, typer.Option(help="Bootstrap resamples behind the intervals; 0 for none.")]
 Level = Annotated[float, typer.Option(help="Share of resamples inside an interval.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of the resamples; without it, always the same.")]
@@ -43,19 +52,22 @@ def evaluate(
         str | None, typer.Option(help="Metrics, comma-separated, such as roc_auc; without it, all.", metavar="A,B")
     ] = None,
     out: Tables = None,
+    curves: Curves = None,
     resamples: Resamples = 500,
     level: Level = 0.95,
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what every score column, and `uncertainty`, is worth on rows whose truth is known, with intervals."""
+    labels = workflows.Labels(error, ood, quality)
     with usage_errors():
         bootstrap = Bootstrap(resamples, level, seed)
         find_metrics(listed(metrics))
         if out is not None:
             workflows.ending_of(out)
+        if curves is not None:
+            workflows.curves_ending(curves, labels, taken=[table] if out is None else [table, out])
     with friendly_errors():
-        labels = workflows.Labels(error, ood, quality)
         with working() as tell:
             tell("evaluating")
             found = workflows.evaluate(
@@ -65,6 +77,7 @@ def evaluate(
                 flip=listed(flip) or (),
                 metrics=listed(metrics),
                 bootstrap=bootstrap,
+                curves=curves,
             )
         if out is not None:
             workflows.write_evaluation(found, out)

@@ -1,7 +1,8 @@
-"""Numbers that say what an uncertainty is worth; never drawings."""
+"""Numbers that say what an uncertainty is worth, and the curves behind them; never drawings."""
 
 from vecuq.evaluation.bootstrap import Bootstrap, Estimate
 from vecuq.evaluation.comparison import Comparison, compare, estimate
+from vecuq.evaluation.curves import SelectiveCurves, selective_curves
 from vecuq.evaluation.detection import average_precision, fpr_at_tpr, roc_auc
 from vecuq.evaluation.generation import (
     PredictionRejection,
@@ -33,6 +34,7 @@ __all__ = [
     "PredictionRejection",
     "Record",
     "RiskCoverage",
+    "SelectiveCurves",
     "accuracy_coverage_area",
     "aurc",
     "average_precision",
@@ -54,6 +56,7 @@ __all__ = [
     "rejection_ratio",
     "risk_coverage_curve",
     "roc_auc",
+    "selective_curves",
     "task_sheets",
     "wins_and_losses",
 ]

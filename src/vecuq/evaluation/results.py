@@ -127,7 +127,7 @@ def evaluate(
     n_rows = len(next(iter(scores.values())))
     without = {name: int(np.isnan(one).sum()) for name, one in scores.items()}
     scored = ~np.any([np.isnan(one) for one in scores.values()], axis=0)
-    targets = _targets(n_rows, error=error, ood=ood, quality=quality)
+    targets = targets_of(n_rows, error=error, ood=ood, quality=quality)
     chosen = _possible(metrics, list(targets))
     compared: dict[str, Comparison] = {}
     for task, (target, known) in targets.items():
@@ -157,7 +157,7 @@ def _possible(metrics: Iterable[str | Metric] | None, tasks: list[str]) -> list[
     return possible
 
 
-def _targets(n_rows: int, *, error: Any, ood: Any, quality: Any) -> dict[str, tuple[Array, NDArray[np.bool_]]]:
+def targets_of(n_rows: int, *, error: Any, ood: Any, quality: Any) -> dict[str, tuple[Array, NDArray[np.bool_]]]:
     """Return for each task that has labels what it aims at, and on which rows that is known."""
     targets: dict[str, tuple[Array, NDArray[np.bool_]]] = {}
     own = np.ones(n_rows, dtype=bool)

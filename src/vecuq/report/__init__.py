@@ -1,10 +1,11 @@
-"""One page that says what a ranker found in new rows, and how far to trust it."""
+"""One page that says what a ranker found in new rows, and how far to trust it; a picture of how selective use pays."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from vecuq.ranker import Ranker, Ranking
+from vecuq.report.curves import draw_curves, picture_of
 from vecuq.report.html import render_report
 from vecuq.report.summary import drawn_columns, summarise
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-__all__ = ["build_report", "render_report", "summarise"]
+__all__ = ["build_report", "draw_curves", "picture_of", "render_report", "summarise"]
 
 
 def build_report(

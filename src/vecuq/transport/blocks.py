@@ -21,7 +21,7 @@ from vecuq.transport.targets import Array
 
 __all__ = ["BLOCK", "in_blocks", "one_blas_thread", "spans"]
 
-BLOCK = 768
+BLOCK = 576
 # The allocator of glibc hands the pages of freed blocks back to the system, to be faulted in again for the next one,
 # until it has seen a larger array come and go. Showing it one, never touched, makes blocks up to twice as fast.
 np.empty(2**24, dtype=np.uint8)

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 # Small enough for the products of a block to stay in the cache.
-_ROWS = 1024
+_ROWS = 960
 # By how much the degrees of a product may exceed those of one column.
 _BEYOND = 2
 

@@ -1,6 +1,15 @@
 """The whole jobs, paths in and paths out: from `measure` and `fit` to `monitor` and `reproduce`."""
 
-from vecuq.workflows.evaluating import Compared, Labels, compare, ending_of, evaluate, write_evaluation, write_sheets
+from vecuq.workflows.evaluating import (
+    Compared,
+    Labels,
+    compare,
+    curves_ending,
+    ending_of,
+    evaluate,
+    write_evaluation,
+    write_sheets,
+)
 from vecuq.workflows.examining import Examined, doctor
 from vecuq.workflows.fitting import Fitted, fit
 from vecuq.workflows.measuring import DEFAULT_MEASURES, Measured, measure
@@ -26,6 +35,7 @@ __all__ = [
     "WantedOfAnswers",
     "Watch",
     "compare",
+    "curves_ending",
     "demo",
     "doctor",
     "ending_of",

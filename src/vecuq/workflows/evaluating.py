@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +13,9 @@ import numpy as np
 from vecuq import evaluation
 from vecuq._check import Array, wanted_columns
 from vecuq.errors import ColumnError, MissingValueWarning, SettingError, TableError, VecuqError, VecuqWarning
-from vecuq.evaluation import Bootstrap, Evaluation
+from vecuq.evaluation import Bootstrap, Evaluation, SelectiveCurves
 from vecuq.ranker import Settings, fit_ranker
-from vecuq.table import RESERVED, ScoreTable, read_batches, write_atomic
+from vecuq.table import RESERVED, ScoreTable, read_batches, refuse_unwritable, write_atomic, write_batches
 from vecuq.typeset import FORMATS, Sheet
 from vecuq.workflows.watch import PathLike
 
@@ -23,13 +23,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "CURVES",
     "Compared",
     "Labels",
     "compare",
+    "curves_ending",
     "ending_of",
     "evaluate",
     "label_columns",
     "read_whole",
+    "write_curves",
     "write_evaluation",
     "write_sheets",
 ]
@@ -41,6 +44,8 @@ DECIDING = (
     "selective accuracy_coverage_area",
     "generation prediction_rejection_ratio",
 )
+# How curves are written: as a picture or as numbers.
+CURVES = ("png", "svg", "csv")
 
 
 @dataclass(frozen=True)
@@ -74,17 +79,27 @@ def evaluate(
     flip: Sequence[str] = (),
     metrics: Sequence[str] | None = None,
     bootstrap: Bootstrap | None = None,
+    curves: PathLike | None = None,
 ) -> Evaluation:
-    """Evaluate every score column of a table with labels, and its ``uncertainty`` if it has one."""
+    """Evaluate every score column of a table with labels, and its ``uncertainty`` if it has one.
+
+    With ``curves``, how selective use pays is written there too; see :func:`write_curves`.
+    """
+    if curves is not None:
+        curves_ending(curves, labels, taken=[table])
+        refuse_unwritable(curves)
     whole = read_whole(table)
     truth = label_columns(whole, labels, scores=columns or ())
     scores = _scores(whole, labels, columns, flip)
     methods = {name: scores.values[:, k] for k, name in enumerate(scores.columns)}
     if columns is None:
         _tell_unread(whole, {*scores.columns, *labels.named().values()})
-    if columns is None and "uncertainty" in whole.column_names:
+    if columns is None and "uncertainty" in {*whole.column_names} - {*labels.named().values()}:
         methods["uncertainty"] = ScoreTable.of(whole, columns=["uncertainty"]).values[:, 0]
-    return evaluation.evaluate(methods, **truth, metrics=metrics, bootstrap=bootstrap)
+    found = evaluation.evaluate(methods, **truth, metrics=metrics, bootstrap=bootstrap)
+    if curves is not None:
+        write_curves(evaluation.selective_curves(methods, **truth), curves)
+    return found
 
 
 def compare(
@@ -203,11 +218,52 @@ def write_sheets(sheets: Sequence[Sheet], out: PathLike) -> None:
     write_atomic(out, "\n".join(FORMATS[ending_of(out)](sheet) for sheet in sheets).encode())
 
 
+def write_curves(curves: Sequence[SelectiveCurves], out: PathLike) -> None:
+    """Write how selective use pays as the ending of the file says: a picture (png, svg) or every number (csv).
+
+    The csv has one line per point: task (``generation`` or ``selective``), score, share (rejected or kept), value
+    (mean quality or error rate of what is kept). The best order and chance come last of each task.
+    """
+    ending = _ending(out, CURVES, "Curves")
+    if ending == "csv":
+        write_batches(out, _curve_batches(curves))
+        return
+    from vecuq.drawing import to_png, to_svg
+    from vecuq.report import picture_of
+
+    figure = picture_of(curves)
+    write_atomic(out, to_png(figure) if ending == "png" else to_svg(figure))
+
+
+def _curve_batches(curves: Sequence[SelectiveCurves]) -> Iterator[pa.RecordBatch]:
+    """Yield the points of each line by themselves; all lines at once may be more than memory holds."""
+    import pyarrow as pa
+
+    for one in curves:
+        for score, values in one.lines().items():
+            task, name = (pa.repeat(text, len(values)) for text in (one.task, score))
+            yield pa.RecordBatch.from_pydict({"task": task, "score": name, "share": one.share, "value": values})
+
+
 def ending_of(out: PathLike) -> str:
     """Return the ending of a file of tables, or say which there are."""
+    return _ending(out, FORMATS, "Tables")
+
+
+def curves_ending(out: PathLike, labels: Labels, *, taken: Sequence[PathLike] = ()) -> str:
+    """Return the ending of a file of curves, or say which there are, what else it needs, or that the file is taken."""
+    ending = _ending(out, CURVES, "Curves")
+    if not (labels.quality or labels.error):
+        raise SettingError("--curves needs --quality or --error: the column that says what is gained.")
+    if Path(out).resolve() in {Path(path).resolve() for path in taken}:
+        raise SettingError(f"{out} is another file of this command; choose another name for the curves.")
+    return ending
+
+
+def _ending(out: PathLike, known: Collection[str], what: str) -> str:
     ending = Path(out).suffix.lstrip(".").lower()
     if not Path(out).parent.is_dir():
         raise SettingError(f"{out} cannot be written: there is no folder {Path(out).parent}.")
-    if ending not in FORMATS:
-        raise SettingError(f"Tables are written as {', '.join(FORMATS)}; {out} ends in none of these.")
+    if ending not in known:
+        raise SettingError(f"{what} are written as {', '.join(known)}; {out} ends in none of these.")
     return ending

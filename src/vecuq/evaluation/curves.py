@@ -1,0 +1,116 @@
+"""How selective use pays: what remains when the most uncertain rows are left aside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vecuq._check import Array
+from vecuq.errors import SettingError, TableError
+from vecuq.evaluation.generation import prediction_rejection_curve
+from vecuq.evaluation.inputs import methods_of
+from vecuq.evaluation.results import targets_of
+from vecuq.evaluation.selective import risk_coverage_curve
+
+__all__ = ["BEST", "CHANCE", "SelectiveCurves", "selective_curves"]
+
+BEST, CHANCE = "best order", "chance"
+# The curve of each task, and what is looked at in it.
+_CURVES: dict[str, Callable[[Array, Array], tuple[Array, Array]]] = {
+    "generation": prediction_rejection_curve,
+    "selective": risk_coverage_curve,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SelectiveCurves:
+    """What selective use by each score gains on one task, on the same rows; made by :func:`selective_curves`.
+
+    Parameters
+    ----------
+    task
+        ``"generation"``: mean quality kept over the share rejected, higher is better; ``"selective"``: error rate
+        over the share kept, lower is better.
+    share
+        The share rejected or kept, shape (rows,), in [0, 1].
+    values
+        The curve of each score by its name, shape (rows,).
+    best
+        The curve of the best order that exists, shape (rows,).
+    chance
+        The mean quality, or the error rate, of all rows; NaN if there are none.
+    """
+
+    task: str
+    share: Array
+    values: dict[str, Array]
+    best: Array
+    chance: float
+
+    def lines(self) -> dict[str, Array]:
+        """Return every curve by name, then the best order and chance; a score of such a name is called a column."""
+        named = {self.name_of(score): values for score, values in self.values.items()}
+        return {**named, BEST: self.best, CHANCE: np.full(len(self.share), self.chance)}
+
+    def name_of(self, score: str) -> str:
+        """Return what a score is called beside the best order and chance."""
+        if score in (BEST, CHANCE):
+            while score in self.values:
+                score = f"{score} (column)"
+        return score
+
+
+def selective_curves(
+    uncertainties: Mapping[str, Any], *, error: Any = None, ood: Any = None, quality: Any = None
+) -> tuple[SelectiveCurves, ...]:
+    """Curves of every score over the share of rows that is rejected or kept, with the best order and chance.
+
+    The rows are those of :func:`evaluate`: rows to which any score is missing are left out for all, rows without a
+    label of its task, and errors are looked at among in-distribution rows only.
+
+    Parameters
+    ----------
+    uncertainties
+        For each score one number per row, higher = more uncertain; NaN for none.
+    error
+        Which predictions are wrong, 0 / 1, NaN where unknown; for :func:`risk_coverage_curve`.
+    ood
+        Which rows are out of distribution, 0 / 1, NaN where unknown; these are left out of the errors.
+    quality
+        The quality of each answer, higher = better, NaN where unknown; for :func:`prediction_rejection_curve`.
+
+    Returns
+    -------
+    tuple of SelectiveCurves
+        One for the quality and one for the errors, as far as they were given.
+
+    Examples
+    --------
+    >>> curves, = selective_curves({"entropy": [0.1, 0.2, 0.3, 0.4]}, error=[0, 1, 0, 1])
+    >>> curves.share, curves.values["entropy"].round(3), curves.best.round(3), curves.chance
+    (array([0.25, 0.5 , 0.75, 1.  ]), array([0.   , 0.5  , 0.333, 0.5  ]), array([0.   , 0.   , 0.333, 0.5  ]), 0.5)
+    """
+    if error is None and quality is None:
+        raise SettingError("Curves need labels: give the quality of each answer, or which predictions are wrong.")
+    scores = methods_of(uncertainties)
+    scored = ~np.any([np.isnan(one) for one in scores.values()], axis=0)
+    targets = targets_of(len(scored), error=error, ood=ood, quality=quality)
+    return tuple(
+        _curves(task, {name: one[scored & known] for name, one in scores.items()}, target[scored & known])
+        for task, (target, known) in ((task, targets[task]) for task in _CURVES if task in targets)
+    )
+
+
+def _curves(task: str, scores: dict[str, Array], target: Array) -> SelectiveCurves:
+    curve = _CURVES[task]
+    with np.errstate(over="ignore"):
+        share, best = curve(-target, target)
+        values = {name: curve(one, target)[1] for name, one in scores.items()}
+    if not all(np.isfinite(one).all() for one in (best, *values.values())):
+        raise TableError("The quality is too large to be averaged; divide it by a large number first.")
+    # All rows in the best order, not their mean as they come: the same bits in whatever order that is.
+    everything = best[0 if task == "generation" else -1] if len(best) else np.nan
+    return SelectiveCurves(task, share, values, best, float(everything))
