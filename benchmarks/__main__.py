@@ -74,8 +74,9 @@ NOTES = """
 
 Seconds are CPU seconds of one thread, the kernel's share included: for dense matrices of gigabytes the page faults are
 a large part, and depend on the machine. They are the best of several runs taken in turn: 10 to 30 of ours, 2 to 30 of
-the faster peers, a single one of `sinkhorn_log` from 5,000 rows on. `vecuq score` and the start times are on the
-clock. Memory is the peak of a fresh process; "grown" is the peak above what the imports take. The error of a fit is
+the faster peers, a single one of `sinkhorn_log` from 5,000 rows on. `vecuq score`, `vecuq measure` and the start
+times are on the clock. Memory is the peak of a fresh process; "grown" is the peak above what the imports take. The
+error of a fit is
 the largest error of 500 scores in the box against a log-domain solution to 1e-13; every peer stops at its first check
 below 1e-9, so some are more exact than we are and some less. The growth of the fit mixes two ways: rows in memory up to
 a million, a file read twice at ten million; and half the rows are held back from the map, but never more than 100,000.

@@ -15,7 +15,7 @@ from vecuq.evaluation import prediction_rejection_ratio
 from vecuq.ranker import Settings, fit_ranker
 from vecuq.typeset import Sheet, Spread
 
-__all__ = ["MEAN", "N_SPLITS", "OURS", "JudgedScores", "Ratios", "over_splits"]
+__all__ = ["FITTED_SHARE", "MEAN", "N_SPLITS", "OURS", "JudgedScores", "Ratios", "over_splits"]
 
 OURS = {"VecUQ-OT (Beta, FW)": "beta", "VecUQ-OT (Exp, FW)": "exponential"}
 N_SPLITS, FITTED_SHARE = 20, 0.25

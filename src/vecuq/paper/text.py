@@ -12,7 +12,7 @@ from vecuq.paper.drawings import dots
 from vecuq.paper.generations import text_scores
 from vecuq.paper.images import best_or_second, worse_than_worst
 from vecuq.paper.printed import printed_table
-from vecuq.paper.splits import MEAN, N_SPLITS, OURS, JudgedScores, Ratios, over_splits
+from vecuq.paper.splits import FITTED_SHARE, MEAN, N_SPLITS, OURS, JudgedScores, Ratios, over_splits
 from vecuq.paper.study import Picture, Study
 from vecuq.typeset import Sheet, Spread
 
@@ -77,13 +77,15 @@ def _printed(name: str, title: str) -> Sheet:
 
 def _differs(subjects: Mapping[str, JudgedScores], data_dir: Path, *, with_choices: bool) -> str:
     kept, left = sum(map(len, subjects.values())), sum(judged.n_left_out for judged in subjects.values())
+    anchors, fitted = 2 ** len(generations.COMPONENTS) - 1, FITTED_SHARE * kept / len(subjects)
     told = (
         "Models and data: SmolLM2-135M and Gemma-3-270M on 220 questions of Natural Questions, 220 sentences of "
         "Multi30k (German to English) and 220 word problems of SVAMP, six samples each, instead of models of 7-8 "
         "billion parameters. A quarter of the rows fits the map and the rest evaluates, "
-        f"{N_SPLITS} times; beside 55 rows the 15 anchors carry 21 % of the mass. Quality: token F1, ROUGE-L, and "
-        "closeness of the number (1 less its relative error, at least 0). Texts are compared by ROUGE-L, also where "
-        "the paper asks an NLI model (DegMat, EigValLaplacian, Semantic Entropy). "
+        f"{N_SPLITS} times; beside {fitted:.0f} rows the {anchors} anchors carry {anchors / (anchors + fitted):.0%} of "
+        "the mass. Quality: token F1, ROUGE-L, and closeness of the number (1 less its relative error, at least 0). "
+        "Texts are compared by ROUGE-L, also where the paper asks an NLI model (DegMat, EigValLaplacian, Semantic "
+        "Entropy). "
         f"Of {kept + left:,} answers, {left:,} lack a measure, most often since a sample is empty, and are left out."
     )
     if with_choices:

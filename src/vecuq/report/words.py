@@ -38,7 +38,7 @@ DIAGNOSTICS = {
     "n_anchors": "Outer anchors added beyond the calibration rows.",
     "anchor_mass": "Share of the mass that the anchors carry.",
     "constant_columns": "Columns left out because they did not vary in calibration.",
-    "monotone_violations": "Share of trial rows whose score fell when one column was raised; none: does not apply.",
+    "monotone_violations": "Share of trial steps at which raising a column lowered the score; none: does not apply.",
 }
 
 

@@ -21,8 +21,8 @@ from vecuq.transport.targets import Array
 
 __all__ = ["BOX_BLOCK", "BoxMap", "Half"]
 
-# Rows that are worked on together: here a row is cheap, so more of them share the cost of a call. With a multiple of
-# 512 the rows of every array would compete for the same lines of the cache.
+# Rows that are worked on together: here a row is cheap, so more of them share the cost of a call. Measured: 1,536 rows
+# are a third slower than 1,344 or 1,920, it seems because rows of an array then compete for lines of the cache.
 BOX_BLOCK = 1920
 
 
