@@ -9,7 +9,7 @@ BENCH  := .venv-bench
 JOBS   ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench bench-quick reproduce clean
+.PHONY: help demo test check rooms format bench bench-quick reproduce clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ check: $(STAMP) ## format, lint, types, import contracts
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+rooms: $(STAMP) ## the map of the house: storeys, rooms, imports, lines
+	$(BIN)/python tools/rooms.py
 
 format: $(STAMP) ## rewrite the files in the project's format
 	$(BIN)/ruff format .

@@ -21,8 +21,8 @@ from benchmarks.measure import Claim, Spent, best_of, free_gib, in_child
 from vecuq import Beta, Ranker, Settings, fit_ranker
 from vecuq.ranker.solve import Problem as Transport
 from vecuq.ranker.solve import solve_transport
-from vecuq.reference import outer_anchors
 from vecuq.transport import Cloud, CloudMap, DenseKernel, SeparableKernel, Sources, solve
+from vecuq.transport.reference import outer_anchors
 
 M, EPSILON, STOP = 4, 0.5, 1e-9
 OURS, ALONE = "vecuq", "vecuq, transport alone"

@@ -12,8 +12,8 @@ import ot
 
 from benchmarks.measure import Claim
 from vecuq import Ranker, Settings, VecuqError, fit_ranker
-from vecuq.reference import outer_anchors
 from vecuq.transport import Cloud, DenseKernel, Grid, Sources
+from vecuq.transport.reference import outer_anchors
 
 EPSILONS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 COLUMNS = range(1, 9)

@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
+from vecuq._files.atomic import write_atomic
 from vecuq.answers import Answer, AnswerRecord, numbered_lines, parse_record
-from vecuq.ask import LocalModel, Plan
-from vecuq.table import write_atomic
+from vecuq.answers.asking import LocalModel, Plan
 from vecuq.workflows.asking import ask
 
 HERE = Path(__file__).resolve().parent

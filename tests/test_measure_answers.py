@@ -12,14 +12,14 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from vecuq._run.pools import in_order
 from vecuq.answers import Answer, AnswerRecord, read_answers
-from vecuq.ask import Plan
-from vecuq.engine import in_order
+from vecuq.answers.asking import Plan
 from vecuq.errors import SettingError, TableError
 from vecuq.measures import list_measures
+from vecuq.measures.quality import rouge_l
 from vecuq.measures.text import TextOutput, measure_answer
 from vecuq.measures.text.recorded import output_of
-from vecuq.quality import rouge_l
 from vecuq.workflows import WantedOfAnswers, Watch, measure_answers
 from vecuq.workflows.asking import ask
 from vecuq.workflows.measuring_answers import CHUNK
@@ -366,7 +366,7 @@ def test_memory_does_not_grow_with_the_number_of_answers(records, tmp_path):
 
 
 def test_closeness_is_graded():
-    from vecuq.quality import numeric_closeness
+    from vecuq.measures.quality import numeric_closeness
 
     assert numeric_closeness("9 - 4 = 5", ["5"]) == 1.0
     assert numeric_closeness("it is 8", ["10", "100"]) == pytest.approx(0.8)

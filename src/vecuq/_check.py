@@ -17,24 +17,6 @@ from vecuq.errors import CalibrationError, ColumnError, SettingError, TableError
 
 Array = NDArray[np.float64]
 
-__all__ = [
-    "Array",
-    "bad_cell",
-    "existing_file",
-    "finite_rows",
-    "in_range",
-    "number",
-    "one_line",
-    "one_of",
-    "refuse_holes",
-    "refuse_missing",
-    "shape_of",
-    "told_holes",
-    "unique_names",
-    "wanted_columns",
-    "whole_number",
-]
-
 
 def one_line(what: object, *, most: int = 200) -> str:
     """Return any text as one printable line of at most ``most`` characters."""

@@ -1,19 +1,5 @@
 """What can go wrong, by name. Every error is one clear line: what was needed, what came, what to do."""
 
-__all__ = [
-    "CalibrationError",
-    "CalibrationWarning",
-    "ColumnError",
-    "ConvergenceError",
-    "ConvergenceWarning",
-    "MissingValueWarning",
-    "ModelFileError",
-    "SettingError",
-    "TableError",
-    "VecuqError",
-    "VecuqWarning",
-]
-
 
 class VecuqError(ValueError):
     """Anything that vecuq refuses to do; a ``ValueError``, so that existing handlers catch it."""

@@ -14,8 +14,6 @@ import numpy as np
 from vecuq._check import Array, existing_file, in_range, shape_of
 from vecuq.errors import TableError
 
-__all__ = ["LEAST_LOG", "ClassifierOutputs", "read_outputs", "rows_per_block"]
-
 # Entries of one block of (members, rows, classes): a measure makes several copies, small enough for caches.
 _BLOCK_ENTRIES = 200_000
 # Logarithm of the smallest positive float64: a probability of exactly 0 counts as that, so that no risk is infinite.

@@ -1,7 +1,7 @@
 """Every number that vecuq gives on the bundled data, by name, with explicit settings; public names only.
 
 ``python tests/golden/golden_numbers.py FILE`` writes all rows to an npz file, to compare two commits bit for bit.
-``python tests/golden/golden_numbers.py --fixture`` writes ``numbers.npz`` beside this file: the first rows of everything.
+``python tests/golden/golden_numbers.py --fixture`` writes ``numbers.npz`` here: the first rows of everything.
 """
 
 import sys
@@ -98,7 +98,7 @@ def baseline_numbers(calibration, new):
 
 
 def measure_numbers(train, labels, test):
-    """Every measure of a classifier's outputs, and a pipeline over the paper's four; logits (members, rows, classes)."""
+    """Every measure of a classifier's logits, (members, rows, classes)."""
     from vecuq import ClassifierOutputs
     from vecuq.measures import fit_densities, list_measures, measure
 
@@ -158,4 +158,4 @@ if __name__ == "__main__":
         np.savez_compressed(FIXTURE, **{name: values[:40] for name, values in found.items()})
     else:
         np.savez(sys.argv[1], **found)
-    print(len(found), "arrays")
+    sys.stdout.write(f"{len(found)} arrays\n")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from vecuq import Monitor, fit_ranker, load_monitor
 from vecuq.cli.monitoring import _advice
+from vecuq.conformal.bets import Fortune, bets_on, play
 from vecuq.errors import CalibrationError, ModelFileError, SettingError, TableError
-from vecuq.monitor.bets import Fortune, bets_on, play
 from vecuq.monitor.stream import Alarm
 from vecuq.ranker import Settings
 from vecuq.workflows.monitoring import Monitored, Passage

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from vecuq import Monitor, Ranker, fit_ranker, load_monitor
+from vecuq._files.tensors import read_tensors, write_tensors
 from vecuq.errors import ModelFileError
-from vecuq.ranker.tensors import read_tensors, write_tensors
 
 
 @pytest.fixture(scope="module")

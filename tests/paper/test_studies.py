@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from vecuq import Settings, fit_ranker, workflows
+from vecuq._draw.sheets import Spread
 from vecuq.data import ensemble_file
 from vecuq.paper import STUDIES, ablation, ensembles, extremes, render_page, tasks
 from vecuq.paper.ensembles import CALIBRATION_ROWS, DATASETS, group_scores
@@ -13,7 +14,6 @@ from vecuq.paper.extremes import compositions, keeps_order
 from vecuq.paper.images import best_or_second, worse_than_worst
 from vecuq.paper.printed import printed_table
 from vecuq.paper.toy import toy_scores
-from vecuq.typeset import Spread
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import numpy.testing as npt
 import pytest
 
 from vecuq import Settings, fit_ranker, load
+from vecuq._files.tensors import FORMAT, read_tensors, write_tensors
 from vecuq.errors import CalibrationError, ModelFileError
-from vecuq.ranker.tensors import FORMAT, read_tensors, write_tensors
 
 OLD = Path(__file__).with_name("saved") / "format_1.vecuq"
 NEW = np.array([[0.5, 0.5], [2.0, 0.1], [9.0, 4.0]])

@@ -6,13 +6,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from vecuq import ScoreTable, Settings, fit_ranker
-from vecuq.errors import (
-    CalibrationError,
-    CalibrationWarning,
-    ConvergenceError,
-    ConvergenceWarning,
-    SettingError,
-)
+from vecuq.errors import CalibrationError, CalibrationWarning, ConvergenceError, ConvergenceWarning, SettingError
 
 
 def gamma_rows(n=400, m=2, seed=0):

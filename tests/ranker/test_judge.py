@@ -7,9 +7,9 @@ import numpy.testing as npt
 import pytest
 
 from vecuq import Settings, fit_ranker, read_table, sketch
+from vecuq._run.blocks import BLOCK
 from vecuq.data import demo_files
 from vecuq.ranker.judge import falls, monotone_violations
-from vecuq.transport.blocks import BLOCK
 
 COLUMNS = ("entropy", "mutual_information", "mahalanobis", "knn")
 

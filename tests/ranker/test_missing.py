@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from vecuq import ScoreTable, Settings, VecUQ, fit_ranker, fit_stream, load, sketch
+from vecuq.conformal import around, conformal_p_values, last_equal
 from vecuq.errors import CalibrationError, ColumnError, MissingValueWarning, SettingError, TableError
-from vecuq.ranker.decide import around, conformal_p_values, last_equal
 from vecuq.ranker.missing import Pattern
 
 ROWS = np.random.default_rng(0).gamma(1.0, size=(600, 4))

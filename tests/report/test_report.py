@@ -14,8 +14,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from vecuq import Settings, fit_ranker
+from vecuq._draw.figures import to_png
 from vecuq.data import demo_files
-from vecuq.drawing import to_png
 from vecuq.errors import MissingValueWarning, TableError
 from vecuq.report import build_report, summarise
 from vecuq.report.plots import score_plane, uncertainty_histogram

@@ -3,8 +3,8 @@ import numpy.testing as npt
 import pytest
 from problems import full_grid, outer, sources_of
 
+from vecuq._run.blocks import BLOCK
 from vecuq.transport import GridMap, SeparableKernel, Sources, solve
-from vecuq.transport.blocks import BLOCK
 from vecuq.transport.expansion import box_map
 
 

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import cloud_of, full_grid, sources_of
 
+from vecuq._run.blocks import BLOCK
 from vecuq.transport import CloudMap, GridMap, SeparableKernel, rank_map, solve
-from vecuq.transport.blocks import BLOCK
 
 
 def fitted(m, g, epsilon=0.5, n=120):

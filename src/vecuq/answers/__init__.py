@@ -1,24 +1,6 @@
-"""Answers of a language model, as files hold them: our own schema, readers of others', and a journal that grows."""
+"""Answers of a language model: our own schema, readers of others', a journal that grows, and asking for more."""
 
-from vecuq.answers.arrays import holds_answers
-from vecuq.answers.entropy import truncated_entropy
-from vecuq.answers.journal import Journal
-from vecuq.answers.kinds import KINDS
-from vecuq.answers.lines import LINE_BYTES, numbered_lines
-from vecuq.answers.reading import AnswerReader, read_answers
-from vecuq.answers.schema import SCHEMA_VERSION, Answer, AnswerRecord, parse_record
+from lazy_loader import attach_stub
 
-__all__ = [
-    "KINDS",
-    "LINE_BYTES",
-    "SCHEMA_VERSION",
-    "Answer",
-    "AnswerReader",
-    "AnswerRecord",
-    "Journal",
-    "holds_answers",
-    "numbered_lines",
-    "parse_record",
-    "read_answers",
-    "truncated_entropy",
-]
+# The names, and where they are defined, stand in the stub beside this file; each is imported on first use.
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -16,8 +16,6 @@ from vecuq.answers.fields import first_of
 from vecuq.answers.huggingface import TEXTS
 from vecuq.errors import TableError
 
-__all__ = ["ARRAYS_BYTES", "array_entries", "holds_answers", "is_arrays"]
-
 # Arrays are loaded whole, so there is a limit to what they may take once unpacked.
 ARRAYS_BYTES = 256 * 2**20
 # What a file that is damaged, or that lies about its size, makes numpy and zipfile raise.

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from vecuq.answers.schema import AnswerRecord
 
-__all__ = ["Coverage"]
-
 
 @dataclass
 class Coverage:

@@ -13,8 +13,6 @@ import numpy as np
 from vecuq._check import one_line
 from vecuq.answers.lines import Line, TornFileError, opened
 
-__all__ = ["document_entries", "is_document"]
-
 _PIECE = 2**20
 _BETWEEN = b" \t\r\n,[]"
 _OF_LINES = (".jsonl", ".ndjson")

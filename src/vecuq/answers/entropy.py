@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["entropies_of_top", "truncated_entropy"]
-
 
 def truncated_entropy(logprobs: Sequence[float], *, renormalise: bool = False) -> float:
     """Return the entropy of the likeliest tokens alone, as they are or made to sum to 1; at least 0, NaN for none.

@@ -9,8 +9,6 @@ from vecuq._check import one_line
 from vecuq.answers.schema import MOST_ANSWERS, MOST_TOKENS
 from vecuq.errors import TableError
 
-__all__ = ["as_list", "as_mapping", "as_name", "as_text", "as_texts", "first_of", "references_of", "role_of"]
-
 # How people name the right answers.
 _REFERENCES = ("references", "reference", "answers", "answer", "target")
 

@@ -11,8 +11,6 @@ from vecuq.answers.parts import Part
 from vecuq.answers.spool import Laid, Spool
 from vecuq.errors import TableError
 
-__all__ = ["Group", "Grouping", "Origin"]
-
 
 @dataclass(frozen=True, slots=True)
 class Origin:

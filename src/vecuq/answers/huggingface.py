@@ -12,8 +12,6 @@ from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.answers.tokens import end_of, logprob, spelt
 from vecuq.errors import TableError
 
-__all__ = ["TEXTS", "is_huggingface", "read_huggingface"]
-
 TEXTS = ("generated_texts", "generated_text", "texts", "text")
 
 

@@ -12,8 +12,6 @@ from vecuq.answers.lines import LINE_BYTES, refuse_foreign
 from vecuq.answers.schema import AnswerRecord, parse_record
 from vecuq.errors import TableError
 
-__all__ = ["Journal"]
-
 
 class Journal:
     """An open file of answers; use :meth:`opened`, which locks it and mends what a kill left behind."""

@@ -16,8 +16,6 @@ from vecuq.answers.sources import Entry
 from vecuq.answers.vllm import is_vllm, read_vllm
 from vecuq.errors import TableError
 
-__all__ = ["KINDS", "is_ours", "parts_of"]
-
 Reader = Callable[..., Part]
 
 # In the order in which a line is asked whether it is one.

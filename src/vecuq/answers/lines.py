@@ -13,8 +13,6 @@ from typing import IO, NamedTuple, cast
 from vecuq._check import one_line
 from vecuq.errors import TableError
 
-__all__ = ["LINE_BYTES", "Line", "TornFileError", "numbered_lines", "opened", "refuse_foreign"]
-
 # The longest line that is read into memory; a longer one is skipped piece by piece.
 LINE_BYTES = 12 * 2**20
 _GZIP = b"\x1f\x8b"

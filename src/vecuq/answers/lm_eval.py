@@ -11,8 +11,6 @@ from vecuq.answers.parts import Part
 from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.errors import TableError
 
-__all__ = ["is_lm_eval", "read_lm_eval"]
-
 
 def is_lm_eval(fields: Mapping[str, Any]) -> bool:
     """Whether a line has the responses to a document."""

@@ -13,8 +13,6 @@ from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.answers.tokens import end_of, logprob
 from vecuq.errors import TableError
 
-__all__ = ["answer_of_choice", "is_openai", "read_openai"]
-
 # How servers number their replies; such an id names no question.
 _REPLY_ID = re.compile(
     r"(?:chatcmpl|cmpl-|gen-|resp_|msg_|batch_req_|req_).*|[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE

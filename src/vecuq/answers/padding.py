@@ -8,8 +8,6 @@ from typing import Any
 
 from vecuq.answers.tokens import ends_answer
 
-__all__ = ["Ends", "unpadded_length"]
-
 _PADS = ("<pad>", "[PAD]", "<|pad|>", "<|padding|>")
 
 

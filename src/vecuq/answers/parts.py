@@ -9,8 +9,6 @@ from vecuq._check import one_line
 from vecuq.answers.schema import Answer, AnswerRecord
 from vecuq.errors import TableError
 
-__all__ = ["Part", "joined", "parts_of_record"]
-
 
 @dataclass(frozen=True)
 class Part:

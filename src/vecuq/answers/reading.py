@@ -20,8 +20,6 @@ from vecuq.answers.sources import Entry, entries_of
 from vecuq.answers.spool import Spool
 from vecuq.errors import TableError
 
-__all__ = ["AnswerReader", "read_answers"]
-
 PathLike = str | os.PathLike[str]
 _PROBLEMS_KEPT = 5
 _TOLD_EVERY = 100

@@ -13,8 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError, m
 from vecuq._check import one_line
 from vecuq.errors import TableError
 
-__all__ = ["MOST_ANSWERS", "MOST_TOKENS", "SCHEMA_VERSION", "Answer", "AnswerRecord", "parse_record", "why_invalid"]
-
 SCHEMA_VERSION = 1
 MOST_TOKENS = 1_000_000
 MOST_ANSWERS = 10_000

@@ -13,8 +13,6 @@ from vecuq.answers.documents import document_entries, is_document
 from vecuq.answers.lines import LINE_BYTES, numbered_lines
 from vecuq.errors import TableError
 
-__all__ = ["MOST_BRACKETS", "Entry", "entries_of", "parsed"]
-
 # An empty list takes 3 bytes in a file and 30 times as many in memory; no answer needs as many as this in one line.
 MOST_BRACKETS = 1_000_000
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")

@@ -10,8 +10,6 @@ from pydantic import TypeAdapter
 
 from vecuq.answers.parts import Part
 
-__all__ = ["Laid", "Spool"]
-
 _PARTS = TypeAdapter(Part)
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from vecuq._check import one_line
 from vecuq.errors import TableError
 
-__all__ = ["LEAST_LOGPROB", "end_of", "ends_answer", "logprob", "spelt"]
-
 # What servers write for a token of next to no probability; minus infinity is read as this.
 LEAST_LOGPROB = -9999.0
 _STOPPED = ("stop", "eos_token", "stop_sequence")

@@ -12,8 +12,6 @@ from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.answers.tokens import end_of, logprob
 from vecuq.errors import TableError
 
-__all__ = ["is_vllm", "read_vllm"]
-
 
 def is_vllm(fields: Mapping[str, Any]) -> bool:
     """Whether a line has the outputs of a request."""

@@ -15,8 +15,6 @@ from vecuq._check import Array, finite_rows, refuse_missing
 from vecuq.errors import CalibrationError, MissingValueWarning
 from vecuq.table import Matching, ScoreTable, is_named
 
-__all__ = ["Combiner", "Scorer"]
-
 # Complete rows (rows, columns) in, one number per row out; each number depends on its own row alone.
 Scorer = Callable[[Array], Array]
 

@@ -13,8 +13,6 @@ from vecuq.baselines.combiner import Combiner, Scorer
 from vecuq.baselines.standard import Standard, standard_of
 from vecuq.errors import CalibrationError
 
-__all__ = ["knn", "mahalanobis"]
-
 # Added to the diagonal of the correlation matrix: total risk = Bayes + excess risk makes it singular.
 _RIDGE = 1e-6
 

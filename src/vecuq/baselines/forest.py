@@ -11,9 +11,7 @@ import numpy as np
 from vecuq._check import Array, whole_number
 from vecuq.baselines.combiner import Combiner, Scorer
 from vecuq.baselines.standard import minmax_of
-from vecuq.scaling import Scaler
-
-__all__ = ["isolation_forest"]
+from vecuq.transport import Scaler
 
 # Trees work in single precision.
 _LIMIT = 1e30

@@ -14,8 +14,6 @@ from vecuq.baselines.combiner import Combiner, Scorer
 from vecuq.baselines.places import middle_place, sorted_columns
 from vecuq.errors import SettingError
 
-__all__ = ["copula", "one_sided_distance"]
-
 # Every subset of the columns is looked at, so twice the work for one column more.
 _MOST_COLUMNS = 10
 # Keeps the correlation matrix regular when a column comes twice.

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array
 
-__all__ = ["below", "middle_place", "sorted_columns"]
-
 
 def sorted_columns(rows: Array) -> Array:
     """Return the calibration scores of every column in rising order, shape (columns, rows)."""

@@ -15,8 +15,6 @@ from vecuq._check import Array
 from vecuq.baselines.combiner import Combiner, Scorer
 from vecuq.baselines.places import below, sorted_columns
 
-__all__ = ["cauchy", "fisher", "harmonic"]
-
 
 @dataclass(frozen=True, eq=False)
 class SumOfLevels:

@@ -11,8 +11,6 @@ from vecuq._check import Array
 from vecuq.baselines.combiner import Combiner, Scorer
 from vecuq.baselines.places import middle_place, sorted_columns
 
-__all__ = ["max_rank", "mean_rank"]
-
 
 @dataclass(frozen=True, eq=False)
 class RankCombination:

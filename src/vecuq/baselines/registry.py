@@ -14,8 +14,6 @@ from vecuq._check import one_of
 from vecuq.baselines import distances, forest, gaussian_copula, pvalues, ranks, sums
 from vecuq.errors import SettingError, VecuqWarning
 
-__all__ = ["ENTRY_POINTS", "Baseline", "baselines", "find_baselines", "list_baselines"]
-
 ENTRY_POINTS = "vecuq.baselines"
 
 # In the order in which they are listed. The meaning and the reference are read from the docstring.

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vecuq._check import Array
-from vecuq.scaling import Scaler, fit_scaler
-
-__all__ = ["FARTHEST", "Standard", "minmax_of", "standard_of"]
+from vecuq.transport import Scaler, fit_scaler
 
 # Scaled values are kept below this, so that their squares stay finite.
 FARTHEST = 1e100

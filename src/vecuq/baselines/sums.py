@@ -12,8 +12,6 @@ from vecuq._check import Array
 from vecuq.baselines.combiner import Combiner, Scorer
 from vecuq.baselines.standard import minmax_of, standard_of
 
-__all__ = ["minmax_sum", "pca", "sum", "z_sum"]
-
 
 @dataclass(frozen=True, eq=False)
 class WeightedSum:

@@ -13,8 +13,6 @@ from vecuq.cascade.walk import Flags
 from vecuq.errors import ColumnError, SettingError
 from vecuq.ranker import Ranker
 
-__all__ = ["FAR", "Bounds", "Given"]
-
 Pair = tuple[Any, Any]
 Given = Mapping[str, Pair | Callable[[Mapping[str, Array]], Pair]]
 

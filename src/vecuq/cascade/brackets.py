@@ -12,11 +12,8 @@ from vecuq.cascade.bounds import FAR, Bounds
 from vecuq.cascade.order import Step
 from vecuq.cascade.walk import Flags
 from vecuq.errors import CalibrationError
-from vecuq.ranker import Ranker
-from vecuq.ranker.judge import falls
+from vecuq.ranker import Ranker, falls
 from vecuq.transport import GridMap
-
-__all__ = ["need_brackets", "need_monotone"]
 
 # Rows of each kind: held back, random around the box, far out.
 _ROWS = 576

@@ -21,10 +21,7 @@ from vecuq.cascade.order import Step, cheapest_path, costs_of, given_order, usef
 from vecuq.cascade.report import Decision, Savings
 from vecuq.cascade.walk import Walk
 from vecuq.errors import ColumnError, SettingError
-from vecuq.ranker import Ranker
-from vecuq.ranker.proof import is_proven_monotone
-
-__all__ = ["Cascade"]
+from vecuq.ranker import Ranker, is_proven_monotone
 
 Fetch = Callable[[str, NDArray[np.intp]], Array]
 

@@ -9,8 +9,6 @@ from vecuq._check import in_range, one_of, wanted_columns
 from vecuq.errors import SettingError
 from vecuq.ranker import Ranker
 
-__all__ = ["Step", "cheapest_path", "costs_of", "given_order", "useful_steps"]
-
 # Columns that come from one computation.
 Step = tuple[str, ...]
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from vecuq._check import Array
 from vecuq.cascade.order import Step
 
-__all__ = ["Decision", "Savings"]
-
 
 @dataclass(frozen=True)
 class Decision:

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array
 
-__all__ = ["Flags", "Walk"]
-
 Flags = NDArray[np.bool_]
 
 

@@ -18,8 +18,6 @@ from vecuq.cli.monitoring import monitor
 from vecuq.cli.ranking import demo, rank, report, score
 from vecuq.cli.studies import reproduce
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,

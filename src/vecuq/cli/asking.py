@@ -16,10 +16,8 @@ from vecuq.cli.talk import friendly_errors, note, print_json, usage_errors
 from vecuq.errors import SettingError, VecuqError
 
 if TYPE_CHECKING:
-    from vecuq.ask import Answerer
-    from vecuq.workflows.asking import Asked
-
-__all__ = ["ask"]
+    from vecuq.answers import Answerer
+    from vecuq.workflows import Asked
 
 _LOCAL_ONLY = ("threads", "context")
 _ENDPOINT_ONLY = ("api_key_env", "jobs", "top_logprobs", "renormalise", "timeout", "tries")
@@ -77,8 +75,8 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Ask a language model; keep one greedy answer and several samples with log-probs and entropies."""
-    from vecuq.ask import Endpoint, LocalModel, Plan
-    from vecuq.workflows.asking import ask as ask_all
+    from vecuq.answers import Endpoint, LocalModel, Plan
+    from vecuq.workflows import ask as ask_all
 
     with usage_errors():
         if url is None:

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from vecuq.cli.talk import err, note
 
 if TYPE_CHECKING:
-    from vecuq.workflows.asking import Step
-
-__all__ = ["asking_bar"]
+    from vecuq.workflows import Step
 
 # Seconds that the time left is reckoned from; one question alone may take half a minute.
 _RECENT = 600.0

@@ -7,10 +7,7 @@ from typing import Any
 import typer
 
 from vecuq.cli.talk import print_lines
-from vecuq.measures import Measure, compositions
-from vecuq.measures.registry import compositions_of, is_risk, measures, measures_of
-
-__all__ = ["catalogue", "print_catalogue"]
+from vecuq.measures import Measure, compositions, compositions_of, is_risk, measures, measures_of
 
 _NEEDS = {"logits": "", "raw logits": " [logits only]", "training": " [--train]"}
 

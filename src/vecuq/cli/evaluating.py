@@ -9,12 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from vecuq import evaluation, workflows
+from vecuq._draw import Ranged
 from vecuq.cli.options import AsJson, Calibration, Columns, ErrorColumn, Flip, OodColumn, listed
 from vecuq.cli.talk import friendly_errors, note, print_json, print_sheet, usage_errors, working
 from vecuq.evaluation import Bootstrap, find_metrics
-from vecuq.typeset import Ranged
-
-__all__ = ["compare", "evaluate"]
 
 QualityColumn = Annotated[
     str | None, typer.Option("--quality", help="Column that says how good each answer is; higher is better.")

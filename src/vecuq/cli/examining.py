@@ -29,8 +29,6 @@ from vecuq.cli.talk import friendly_errors, print_json, usage_errors, working
 from vecuq.doctor import SEVERITIES
 from vecuq.ranker import Settings
 
-__all__ = ["doctor"]
-
 _DEFAULTS = Settings()
 _STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "serious": "bold red"}
 

@@ -26,8 +26,6 @@ from vecuq.cli.options import (
 from vecuq.cli.talk import friendly_errors, print_json, print_lines, usage_errors, watching
 from vecuq.ranker import Settings
 
-__all__ = ["fit", "fit_as_dict", "tell_fit"]
-
 DEFAULTS = Settings()
 SOLVER = "The solver"
 

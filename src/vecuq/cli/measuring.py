@@ -15,11 +15,8 @@ from vecuq.cli.measuring_answers import Asked, Reading, measure_texts, n_cores
 from vecuq.cli.options import AsJson, listed
 from vecuq.cli.talk import friendly_errors, print_json, usage_errors, watching
 from vecuq.errors import SettingError
-from vecuq.measures import find_measures
-from vecuq.measures.compute import EMBEDDINGS
+from vecuq.measures import EMBEDDINGS, find_measures
 from vecuq.workflows import is_answers
-
-__all__ = ["list_measures", "measure"]
 
 
 def measure(

@@ -12,11 +12,9 @@ import typer
 from vecuq import workflows
 from vecuq._check import one_line, one_of, whole_number
 from vecuq.cli.talk import friendly_errors, note, print_json, print_lines, usage_errors, watching
-from vecuq.reference import MAX_COLUMNS
-from vecuq.table.score_table import QUALITY
+from vecuq.table import QUALITY
+from vecuq.transport import MAX_COLUMNS
 from vecuq.workflows import MeasuredAnswers, WantedOfAnswers
-
-__all__ = ["Asked", "Reading", "measure_texts", "n_cores"]
 
 _JOINS_SAMPLES = (
     "degree_matrix",
@@ -38,10 +36,10 @@ class Asked:
 
     def checked(self) -> WantedOfAnswers:
         """Return the same as a workflow wants it; what cannot be is refused."""
-        from vecuq.measures.text import COMPARISONS, TextSettings
+        from vecuq.measures import text
 
-        one_of("similarity", self.similarity, tuple(COMPARISONS))
-        wanted = WantedOfAnswers(self.measures, TextSettings(similarity=self.similarity), self.quality)
+        one_of("similarity", self.similarity, tuple(text.COMPARISONS))
+        wanted = WantedOfAnswers(self.measures, text.TextSettings(similarity=self.similarity), self.quality)
         wanted.check()
         return wanted
 

@@ -14,8 +14,6 @@ from vecuq.cli.options import AsJson, ModelFile
 from vecuq.cli.talk import friendly_errors, print_json, print_lines, print_table, usage_errors, watching
 from vecuq.monitor import Alarm
 
-__all__ = ["monitor"]
-
 
 def monitor(
     model: ModelFile,

@@ -7,27 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = [
-    "METHOD",
-    "AsJson",
-    "Calibration",
-    "Columns",
-    "Epsilon",
-    "ErrorColumn",
-    "Flip",
-    "Folder",
-    "Holdback",
-    "ModelFile",
-    "NewRows",
-    "OodColumn",
-    "Paper",
-    "ReferenceName",
-    "Scaling",
-    "Tail",
-    "choice",
-    "listed",
-]
-
 METHOD = "The method"
 
 

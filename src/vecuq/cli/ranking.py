@@ -26,10 +26,8 @@ from vecuq.cli.options import (
 )
 from vecuq.cli.talk import friendly_errors, print_json, print_table, usage_errors, watching
 from vecuq.errors import SettingError
-from vecuq.ranker import MISSING, Settings
-from vecuq.workflows.scoring import SELECT
-
-__all__ = ["demo", "rank", "report", "score"]
+from vecuq.ranker import MISSING_CHOICES, Settings
+from vecuq.workflows import SELECT
 
 
 def score(
@@ -71,7 +69,7 @@ def score(
     with usage_errors():
         if alpha is not None:
             in_range("alpha", alpha, 0.0, 1.0, ends="()")
-        one_of("missing", missing, MISSING)
+        one_of("missing", missing, MISSING_CHOICES)
         if select is not None:
             one_of("select", select, SELECT)
             if alpha is None:

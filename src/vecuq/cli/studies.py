@@ -15,8 +15,6 @@ from vecuq.cli.talk import friendly_errors, print_json, print_sheet, usage_error
 if TYPE_CHECKING:
     from vecuq.paper import Study
 
-__all__ = ["reproduce"]
-
 STUDIES = (*workflows.STUDY_NAMES, "all")
 
 

@@ -18,21 +18,10 @@ from rich.table import Table
 from rich.text import Text
 
 from vecuq._check import one_line
+from vecuq._draw import Marked, Sheet, marked_rows
 from vecuq.errors import SettingError, VecuqError, VecuqWarning
 from vecuq.table import count_rows
-from vecuq.typeset import Marked, Sheet, marked_rows
 from vecuq.workflows import Watch
-
-__all__ = [
-    "friendly_errors",
-    "print_json",
-    "print_lines",
-    "print_sheet",
-    "print_table",
-    "usage_errors",
-    "watching",
-    "working",
-]
 
 err = Console(stderr=True, highlight=False)
 

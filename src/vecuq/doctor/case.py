@@ -12,11 +12,8 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array, finite_rows
 from vecuq.errors import VecuqError, VecuqWarning
-from vecuq.ranker import Ranker, Settings, fit_ranker
-from vecuq.ranker.rows import draw_rows
+from vecuq.ranker import Ranker, Settings, draw_rows, fit_ranker
 from vecuq.table import ScoreTable
-
-__all__ = ["Case", "correlation", "ranks"]
 
 # Ranks and correlations of more rows say nothing new, and fits take longer.
 MOST_ROWS = 20_000

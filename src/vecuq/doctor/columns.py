@@ -9,9 +9,7 @@ import numpy as np
 from vecuq._check import Array
 from vecuq.doctor.case import Case, ranks
 from vecuq.doctor.finding import Finding, worst
-from vecuq.reference import named_reference
-
-__all__ = ["check_constant", "check_direction", "check_overlap"]
+from vecuq.transport import named_reference
 
 _CONFIDENT_NAMES = ("confidence", "likelihood", "logprob", "log_prob", "max_prob", "similarity", "accuracy")
 # Names that turn such a word round, at the beginning of the name or of a word in it.

@@ -8,8 +8,6 @@ from vecuq._check import Array, finite_rows
 from vecuq.doctor.case import FEWEST_ROWS, Case
 from vecuq.doctor.finding import Finding
 
-__all__ = ["check_drift", "check_flagged", "check_new_missing"]
-
 _LEVEL = 0.01
 
 

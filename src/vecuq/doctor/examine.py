@@ -9,19 +9,10 @@ from vecuq.doctor.case import Case
 from vecuq.doctor.columns import check_constant, check_direction, check_overlap
 from vecuq.doctor.drift import check_drift, check_flagged, check_new_missing
 from vecuq.doctor.finding import SEVERITIES, Finding
-from vecuq.doctor.fitted import (
-    check_anchors,
-    check_epsilon,
-    check_fit,
-    check_grid,
-    check_monotone,
-    check_resemblance,
-)
+from vecuq.doctor.fitted import check_anchors, check_epsilon, check_fit, check_grid, check_monotone, check_resemblance
 from vecuq.doctor.size import check_missing, check_size
 from vecuq.doctor.spread import check_contamination, check_scale
 from vecuq.ranker import Settings
-
-__all__ = ["CHECKS", "examine", "examine_case"]
 
 Check = Callable[[Case], list[Finding]]
 

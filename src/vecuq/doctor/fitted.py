@@ -10,10 +10,7 @@ import numpy as np
 from vecuq._check import Array
 from vecuq.doctor.case import Case, correlation
 from vecuq.doctor.finding import Finding
-from vecuq.ranker import Ranker
-from vecuq.ranker.proof import is_proven_monotone
-
-__all__ = ["check_anchors", "check_epsilon", "check_fit", "check_grid", "check_monotone", "check_resemblance"]
+from vecuq.ranker import Ranker, is_proven_monotone
 
 
 def check_fit(case: Case) -> list[Finding]:

@@ -6,9 +6,7 @@ import math
 
 from vecuq.doctor.case import Case
 from vecuq.doctor.finding import Finding
-from vecuq.ranker.rows import held_back_rows
-
-__all__ = ["check_missing", "check_size"]
+from vecuq.ranker import held_back_rows
 
 _USUAL = (0.1, 0.05, 0.01)
 

@@ -9,8 +9,6 @@ from vecuq._check import Array
 from vecuq.doctor.case import Case
 from vecuq.doctor.finding import Finding
 
-__all__ = ["check_contamination", "check_scale"]
-
 
 def check_scale(case: Case) -> list[Finding]:
     """Look for columns whose range is set by a few rows, so that all others are squeezed together."""

@@ -2,7 +2,7 @@
 
 from vecuq.evaluation.bootstrap import Bootstrap, Estimate
 from vecuq.evaluation.comparison import Comparison, compare, estimate
-from vecuq.evaluation.curves import SelectiveCurves, selective_curves
+from vecuq.evaluation.curves import BEST, CHANCE, SelectiveCurves, selective_curves
 from vecuq.evaluation.detection import average_precision, fpr_at_tpr, roc_auc
 from vecuq.evaluation.generation import (
     PredictionRejection,
@@ -24,6 +24,8 @@ from vecuq.evaluation.selective import (
 from vecuq.evaluation.sheets import comparison_sheet, task_sheets
 
 __all__ = [
+    "BEST",
+    "CHANCE",
     "METRICS",
     "TASKS",
     "Bootstrap",

@@ -18,8 +18,6 @@ from vecuq._check import Array, in_range, whole_number
 from vecuq.evaluation.inputs import Kernel
 from vecuq.evaluation.tally import Order, Tally
 
-__all__ = ["Bootstrap", "Estimate", "interval", "resampled"]
-
 # Counts of one block of resamples: few enough to stay in the cache.
 BLOCK_CELLS = 1 << 18
 # Below this share of resamples in which a metric exists, an interval would describe the lucky ones only.

@@ -15,8 +15,6 @@ from vecuq.evaluation.inputs import methods_of, one_resample, scores_of
 from vecuq.evaluation.pareto import Record
 from vecuq.evaluation.registry import Metric, find_metrics
 
-__all__ = ["Comparison", "compare", "compare_all", "estimate"]
-
 
 @dataclass(frozen=True, eq=False)
 class Comparison:

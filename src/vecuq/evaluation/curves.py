@@ -15,8 +15,6 @@ from vecuq.evaluation.inputs import methods_of
 from vecuq.evaluation.results import targets_of
 from vecuq.evaluation.selective import risk_coverage_curve
 
-__all__ = ["BEST", "CHANCE", "SelectiveCurves", "selective_curves"]
-
 BEST, CHANCE = "best order", "chance"
 # The curve of each task, and what is looked at in it.
 _CURVES: dict[str, Callable[[Array, Array], tuple[Array, Array]]] = {

@@ -17,8 +17,6 @@ from vecuq._check import Array, in_range
 from vecuq.evaluation.inputs import Kernel, labels_of, measured, scores_of
 from vecuq.evaluation.tally import Tally, divided, harmonic_numbers, inner
 
-__all__ = ["average_precision", "fpr_at_tpr", "roc_auc"]
-
 
 def roc_auc(uncertainty: Any, positive: Any) -> float:
     """Area under the ROC curve: the chance that a positive row is more uncertain than a negative one.

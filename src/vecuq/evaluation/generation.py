@@ -17,13 +17,6 @@ from vecuq.evaluation.inputs import Kernel, defect, measured, numbers_of, of_len
 from vecuq.evaluation.selective import kept_sums
 from vecuq.evaluation.tally import Tally, divided
 
-__all__ = [
-    "PredictionRejection",
-    "prediction_rejection_area",
-    "prediction_rejection_curve",
-    "prediction_rejection_ratio",
-]
-
 CONVENTIONS = ("exact", "lm-polygraph")
 SHUFFLES, SHUFFLE_SEED = 1_000, 42
 # lm-polygraph's stand-ins for scores that are no numbers.

@@ -11,19 +11,6 @@ from vecuq._check import Array, shape_of
 from vecuq.errors import TableError
 from vecuq.evaluation.tally import Order, Tally
 
-__all__ = [
-    "Kernel",
-    "defect",
-    "labels_of",
-    "measured",
-    "methods_of",
-    "numbers_of",
-    "of_length",
-    "one_resample",
-    "qualities_of",
-    "scores_of",
-]
-
 # Returns one number for each resample of a tally.
 Kernel = Callable[[Tally], Array]
 ONE_KIND = ("all labels are 0", "all labels are 1")

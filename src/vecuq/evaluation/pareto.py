@@ -17,8 +17,6 @@ from vecuq._check import Array, wanted_columns
 from vecuq.errors import TableError
 from vecuq.table import ScoreTable
 
-__all__ = ["Record", "average_rank", "pareto_share", "ranks", "regret", "wins_and_losses"]
-
 
 class Record(NamedTuple):
     """How often a method was better, equal and worse than another."""

@@ -12,8 +12,6 @@ from vecuq.errors import SettingError
 from vecuq.evaluation import detection, generation, selective
 from vecuq.evaluation.inputs import Kernel, defect, labels_of, qualities_of
 
-__all__ = ["METRICS", "TASKS", "Metric", "find_metrics", "rejection_ratio"]
-
 # What each task needs beside the uncertainty, higher where a row should be the more uncertain or the better one.
 TASKS = {
     "ood": "which rows are out of distribution",

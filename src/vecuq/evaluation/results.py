@@ -16,8 +16,6 @@ from vecuq.evaluation.comparison import Comparison, compare_all
 from vecuq.evaluation.inputs import labels_of, methods_of, numbers_of, of_length
 from vecuq.evaluation.registry import TASKS, Metric, find_metrics
 
-__all__ = ["Evaluation", "evaluate"]
-
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:

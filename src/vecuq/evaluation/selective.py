@@ -18,15 +18,6 @@ from vecuq._check import Array, in_range
 from vecuq.evaluation.inputs import Kernel, labels_of, measured, scores_of
 from vecuq.evaluation.tally import Order, Tally, divided
 
-__all__ = [
-    "RiskCoverage",
-    "accuracy_coverage_area",
-    "aurc",
-    "coverage_at_error",
-    "excess_aurc",
-    "risk_coverage_curve",
-]
-
 
 class RiskCoverage(NamedTuple):
     """A risk-coverage curve: the error rate of the least uncertain rows, by the share that is kept."""

@@ -6,11 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from vecuq._draw import Ranged, Sheet
 from vecuq.evaluation.pareto import average_rank, pareto_share, regret
 from vecuq.evaluation.results import Evaluation
-from vecuq.typeset import Ranged, Sheet
-
-__all__ = ["comparison_sheet", "task_sheets"]
 
 _TITLES = {
     "ood": "Finding out-of-distribution rows",

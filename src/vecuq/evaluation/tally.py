@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array
 
-__all__ = ["Order", "Tally", "divided", "harmonic_numbers", "inner", "running_sums"]
-
 
 @dataclass(frozen=True, eq=False)
 class Order:

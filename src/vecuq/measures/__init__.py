@@ -1,38 +1,49 @@
 """From a model's outputs to one column of scores."""
 
-from vecuq.measures import text
-from vecuq.measures.compute import fit_densities, measure
-from vecuq.measures.confidence import (
-    energy,
-    entropy,
-    margin,
-    max_logit,
-    msp,
-    mutual_information,
-    variation_ratio,
-)
+from vecuq.measures import quality, text
+from vecuq.measures.compute import EMBEDDINGS, fit_densities, measure, predicted_classes
+from vecuq.measures.confidence import energy, entropy, margin, max_logit, msp, mutual_information, variation_ratio
 from vecuq.measures.gaussian import GaussianMixture, Mahalanobis, RelativeMahalanobis
 from vecuq.measures.neighbours import KNearest
-from vecuq.measures.registry import Measure, compositions, find_measures, list_measures
+from vecuq.measures.quality import QUALITIES, measure_quality
+from vecuq.measures.registry import (
+    Measure,
+    compositions,
+    compositions_of,
+    find_measures,
+    is_risk,
+    list_measures,
+    measures,
+    measures_of,
+)
 from vecuq.measures.risk import risk
 
 __all__ = [
+    "EMBEDDINGS",
+    "QUALITIES",
     "GaussianMixture",
     "KNearest",
     "Mahalanobis",
     "Measure",
     "RelativeMahalanobis",
     "compositions",
+    "compositions_of",
     "energy",
     "entropy",
     "find_measures",
     "fit_densities",
+    "is_risk",
     "list_measures",
     "margin",
     "max_logit",
     "measure",
+    "measure_quality",
+    "measures",
+    "measures_of",
     "msp",
     "mutual_information",
+    "predicted_classes",
+    "quality",
     "risk",
     "text",
     "variation_ratio",

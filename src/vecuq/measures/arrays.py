@@ -11,8 +11,6 @@ from vecuq._check import shape_of
 from vecuq.errors import TableError
 from vecuq.outputs import LEAST_LOG, rows_per_block
 
-__all__ = ["in_row_blocks", "members_first", "namespace", "one_hot", "probabilities"]
-
 
 def namespace(array: Any) -> Any:
     """Return the array's own library, with the names of the array API standard."""

@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, one_of
+from vecuq._run import one_blas_thread
 from vecuq.errors import ColumnError, TableError
 from vecuq.measures.registry import Measure, find_measures, is_risk
 from vecuq.measures.risk import Predictions, RuleOnBlock
 from vecuq.outputs import ClassifierOutputs
 from vecuq.table import ScoreTable
-from vecuq.transport.blocks import one_blas_thread
-
-__all__ = ["EMBEDDINGS", "fit_densities", "measure", "predicted_classes"]
 
 EMBEDDINGS = ("auto", "embeddings", "logits")
 

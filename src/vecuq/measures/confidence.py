@@ -12,8 +12,6 @@ from typing import Any
 from vecuq.measures.arrays import in_row_blocks, members_first, namespace, one_hot, probabilities
 from vecuq.measures.risk import risk
 
-__all__ = ["energy", "entropy", "margin", "max_logit", "msp", "mutual_information", "variation_ratio"]
-
 
 def msp(logits: Any) -> Any:
     """One minus the largest probability of the mean prediction, in [0, 1 - 1/K].

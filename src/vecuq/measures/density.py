@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from vecuq._check import Array, shape_of
 from vecuq.errors import CalibrationError, TableError
 
-__all__ = ["Density", "class_index", "finite_points", "members_of", "training_members"]
-
 # Rows scored at once: enough for a matrix product to pay, few enough to be small beside the outputs.
 _ROWS = 4_096
 

@@ -14,8 +14,6 @@ from vecuq._check import Array, in_range
 from vecuq.errors import CalibrationError, CalibrationWarning
 from vecuq.measures.density import Density, class_index, finite_points, training_members
 
-__all__ = ["GaussianMixture", "Mahalanobis", "RelativeMahalanobis"]
-
 # A covariance per class and member takes classes x d x d numbers: 2 GiB of them at most.
 _MOST_ENTRIES = 2**28
 

@@ -12,8 +12,6 @@ from vecuq._check import Array, whole_number
 from vecuq.errors import CalibrationError
 from vecuq.measures.density import Density, finite_points, training_members
 
-__all__ = ["KNearest"]
-
 
 @dataclass(frozen=True, eq=False)
 class KNearest(Density):

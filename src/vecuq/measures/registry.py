@@ -15,19 +15,6 @@ from vecuq.measures.gaussian import GaussianMixture, Mahalanobis, RelativeMahala
 from vecuq.measures.neighbours import KNearest
 from vecuq.measures.risk import APPROXIMATIONS, RULES, risk
 
-__all__ = [
-    "ENTRY_POINTS",
-    "MODALITIES",
-    "Measure",
-    "compositions",
-    "compositions_of",
-    "find_measures",
-    "is_risk",
-    "list_measures",
-    "measures",
-    "measures_of",
-]
-
 ENTRY_POINTS = "vecuq.measures"
 MODALITIES = ("classifier", "text")
 DENSITIES: dict[str, type[Any]] = {

@@ -23,8 +23,6 @@ from vecuq._check import one_of
 from vecuq.errors import SettingError
 from vecuq.measures.arrays import in_row_blocks, members_first, namespace, one_hot, probabilities
 
-__all__ = ["APPROXIMATIONS", "KINDS", "RULES", "Predictions", "RuleOnBlock", "risk"]
-
 KINDS = ("total", "bayes", "excess")
 RULES = ("log", "brier", "spherical", "zero-one")
 APPROXIMATIONS = (1, 2, 3)

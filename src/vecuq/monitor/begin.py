@@ -8,24 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
+from vecuq.conformal import Bet, bets_on
 from vecuq.errors import CalibrationError
-from vecuq.monitor.bets import Bet, bets_on
 from vecuq.monitor.stream import Stream
-from vecuq.ranker import Ranker
-from vecuq.ranker.rows import MOST_HELD, draw_rows
-
-__all__ = [
-    "BREAKERS",
-    "DRAWS",
-    "JOINT",
-    "MISSING",
-    "ROW_BREAKERS",
-    "bets_of",
-    "lacking",
-    "new_streams",
-    "scores_of",
-    "special_names",
-]
+from vecuq.ranker import MOST_HELD, Ranker, draw_rows
 
 # The name of the stream of scores that the ranker makes of all columns, and of the one that watches for holes.
 JOINT = "uncertainty"

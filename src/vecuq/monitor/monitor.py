@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, in_range, one_line, one_of, whole_number
+from vecuq.conformal import DIRECTIONS, Bins
 from vecuq.errors import SettingError, TableError
 from vecuq.monitor.begin import DRAWS, ROW_BREAKERS, lacking, new_streams, scores_of
-from vecuq.monitor.bets import DIRECTIONS
-from vecuq.monitor.ranks import Bins
 from vecuq.monitor.stream import Alarm, Stream
 from vecuq.ranker import Ranker
-
-__all__ = ["Monitor"]
 
 
 class Monitor:

@@ -10,16 +10,13 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import Array
+from vecuq._files import read_tensors, write_tensors
+from vecuq.conformal import Bet, Fortune, SortedScores
 from vecuq.errors import ModelFileError
 from vecuq.monitor.begin import bets_of, special_names
-from vecuq.monitor.bets import Bet, Fortune
 from vecuq.monitor.monitor import Monitor
-from vecuq.monitor.ranks import Reference
 from vecuq.monitor.stream import Alarm, Stream
 from vecuq.ranker import Ranker
-from vecuq.ranker.tensors import read_tensors, write_tensors
-
-__all__ = ["load_monitor", "save_monitor"]
 
 # 2: a stream for missing values, and no random number used twice.
 VERSION = 2
@@ -118,7 +115,7 @@ def _stream(k: int, told: dict[str, Any], arrays: dict[str, Array], bets: tuple[
     )
     stream = Stream(
         str(told["name"]),
-        Reference(part["scores"], part["breakers"]),
+        SortedScores(part["scores"], part["breakers"]),
         bets,
         part["counts"].astype(np.int64),
         fortune,

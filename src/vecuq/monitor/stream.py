@@ -8,10 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
-from vecuq.monitor.bets import Bet, Fortune, Played, play
-from vecuq.monitor.ranks import Bins, Reference, uniform_ranks
-
-__all__ = ["Alarm", "Stream"]
+from vecuq.conformal import Bet, Bins, Fortune, Played, SortedScores, play, uniform_ranks
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class Stream:
     """The state of one stream of scores."""
 
     name: str
-    reference: Reference
+    reference: SortedScores
     bets: tuple[Bet, ...]
     counts: Bins  # rows taken by each of the n + 1 bins
     fortune: Fortune
@@ -41,7 +38,7 @@ class Stream:
     def new(name: str, scores: Array, seed: tuple[int, ...], bets: tuple[Bet, ...]) -> Stream:
         """Return a stream that has seen its calibration scores and nothing else."""
         counts = np.zeros(len(scores) + 1, dtype=np.int64)
-        return Stream(name, Reference.of(scores, seed), bets, counts, Fortune.new(len(bets)))
+        return Stream(name, SortedScores.of(scores, seed), bets, counts, Fortune.new(len(bets)))
 
     def advance(self, above: Bins, rows: NDArray[np.int64], draws: Array) -> Played | None:
         """Take rows, each by the number of calibration scores above it; None if there are none."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vecuq._draw import Sheet, Spread
 from vecuq.evaluation import roc_auc
 from vecuq.measures import compositions
 from vecuq.paper.drawings import dots
@@ -17,12 +18,9 @@ from vecuq.paper.printed import printed_table
 from vecuq.paper.study import Picture, Study
 from vecuq.paper.tasks import NAMES
 from vecuq.ranker import Settings, fit_ranker
-from vecuq.typeset import Sheet, Spread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["PAIRS", "reproduce_ablation", "settings_of_the_ablation"]
 
 PAIRS = (("cifar10", "tinyimagenet"), ("fashion_mnist", "mnist"))
 _COMPOSITIONS = {"mixed": "eat_m", "excess": "excess_log"}

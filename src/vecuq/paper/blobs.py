@@ -11,19 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
+from vecuq._draw import Sheet
 from vecuq.evaluation import roc_auc
-from vecuq.measures import entropy
-from vecuq.measures.compute import fit_densities
+from vecuq.measures import entropy, fit_densities
 from vecuq.outputs import ClassifierOutputs
 from vecuq.paper.drawings import maps
 from vecuq.paper.study import Picture, Study
 from vecuq.ranker import Settings, fit_ranker
-from vecuq.typeset import Sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["Blobs", "blob_maps", "draw_blobs", "network_logits", "reproduce_blobs"]
 
 RADIUS, N_CLASSES, PER_CLASS, HIDDEN = 8.0, 10, 200, 32
 EXTENT, SIDE = 16.0, 160

@@ -10,8 +10,6 @@ import numpy as np
 
 from vecuq.paper.splits import JudgedScores
 
-__all__ = ["CHOICES_FILE", "COMPONENTS", "choice_scores"]
-
 CHOICES_FILE = "llm_mcq_confidences.csv.gz"
 # Confidences in the file, and what they are called once they are turned into uncertainties.
 _COLUMNS = {

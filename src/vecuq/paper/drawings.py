@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vecuq._check import Array
-from vecuq.typeset import Spread
+from vecuq._draw import Spread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["bars", "dots", "grouped_bars", "lines", "maps"]
 
 _MARKERS = "DosP^vX*"
 
 
 def dots(lines: Mapping[str, Mapping[str, Spread]], what: str) -> Figure:
     """Draw one line per task and one marker per method, with one deviation to either side."""
-    from vecuq.drawing import INK, PALETTE, blank
+    from vecuq._draw import INK, PALETTE, blank
 
     methods = list(dict.fromkeys(name for figures in lines.values() for name in figures))
     figure, axes = blank(7.2, 1.4 + 0.36 * len(lines))
@@ -67,7 +65,7 @@ def grouped_bars(groups: Mapping[str, Mapping[str, Spread]], what: str) -> Figur
     """Draw a panel per group, one lying bar per method, its value written at the end."""
     from matplotlib.figure import Figure as NewFigure
 
-    from vecuq.drawing import GREY, INK, PALETTE, name_axes, tidy
+    from vecuq._draw import GREY, INK, PALETTE, name_axes, tidy
 
     methods = list(next(iter(groups.values())))
     most = max(spread.mean for figures in groups.values() for spread in figures.values())
@@ -97,7 +95,7 @@ def maps(panels: Mapping[str, Array], extent: tuple[float, float], points: Array
     """Draw one map of the plane per panel, brighter for more uncertain, with points of the data on it."""
     from matplotlib.figure import Figure as NewFigure
 
-    from vecuq.drawing import INK
+    from vecuq._draw import INK
 
     figure = NewFigure(figsize=(4.1 * len(panels), 4.3), dpi=160, layout="constrained", facecolor="white")
     for axes, (title, values) in zip(figure.subplots(1, len(panels)), panels.items(), strict=True):
@@ -115,7 +113,7 @@ def maps(panels: Mapping[str, Array], extent: tuple[float, float], points: Array
 
 def lines(x_values: Array, curves: Mapping[str, Array], *, x: str, y: str) -> Figure:
     """Draw curves over one axis, told apart by colour and by stroke."""
-    from vecuq.drawing import PALETTE, blank, name_axes
+    from vecuq._draw import PALETTE, blank, name_axes
 
     figure, axes = blank()
     for place, (name, values) in enumerate(curves.items()):

@@ -16,11 +16,8 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array
 from vecuq.data import ensemble_file
-from vecuq.measures import compositions
-from vecuq.measures.compute import fit_densities, measure, predicted_classes
+from vecuq.measures import compositions, fit_densities, measure, predicted_classes
 from vecuq.outputs import ClassifierOutputs
-
-__all__ = ["CALIBRATION_ROWS", "DATASETS", "GroupScores", "group_scores", "n_groups"]
 
 # What is in-distribution, and what is foreign to it.
 DATASETS = {

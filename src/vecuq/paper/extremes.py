@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vecuq._check import Array
+from vecuq._draw import Sheet, Spread
 from vecuq.evaluation import roc_auc
 from vecuq.paper.drawings import lines
 from vecuq.paper.ensembles import GroupScores, group_scores, n_groups
@@ -19,12 +20,9 @@ from vecuq.paper.printed import printed_table
 from vecuq.paper.study import Picture, Study
 from vecuq.paper.tasks import NAMES
 from vecuq.ranker import Settings, fit_ranker
-from vecuq.typeset import Sheet, Spread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["compositions", "keeps_order", "reproduce_extremes"]
 
 BASE = "excess_log_1_1"
 PAIR = ("cifar10", "tinyimagenet")

@@ -14,12 +14,8 @@ import numpy as np
 from vecuq._check import Array
 from vecuq.answers import AnswerRecord, read_answers
 from vecuq.data import answers_file
-from vecuq.measures.text import measure_answer
-from vecuq.measures.text.recorded import output_of
+from vecuq.measures import measure_quality, text
 from vecuq.paper.splits import JudgedScores
-from vecuq.quality import measure_quality
-
-__all__ = ["COMPONENTS", "MEASURES", "MODELS", "QUALITY", "TASKS", "text_scores"]
 
 MODELS = {"smollm2": "SmolLM2-135M", "gemma3": "Gemma-3-270M"}
 TASKS = {"questions": "NQ-Open", "translation": "Multi30kDeEn", "arithmetic": "SVAMP"}
@@ -58,7 +54,7 @@ def _scores(path: Path, quality: str) -> JudgedScores:
 
 def judged_scores(records: list[AnswerRecord], quality: str) -> JudgedScores:
     """Measure and judge answers; one that lacks a measure (it, or all that was sampled, is empty) is left out."""
-    measured = [measure_answer(output_of(record), tuple(MEASURES.values())).values for record in records]
+    measured = [text.measure_answer(text.output_of(record), tuple(MEASURES.values())).values for record in records]
     scores: Mapping[str, Array] = {
         title: np.array([found[name] for found in measured]) for title, name in MEASURES.items()
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vecuq._draw import Sheet, Spread
 from vecuq.baselines import baselines
 from vecuq.evaluation import average_rank, pareto_share
 from vecuq.paper.drawings import bars, dots
@@ -16,12 +17,9 @@ from vecuq.paper.printed import printed_table
 from vecuq.paper.study import Picture, Study
 from vecuq.paper.tasks import NAMES, Method, Outcome, Task, component_methods, over_groups
 from vecuq.ranker import Settings, fit_ranker
-from vecuq.typeset import Sheet, Spread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["DIFFERS", "OTHER_GROUPS", "best_or_second", "reproduce_images", "worse_than_worst"]
 
 OURS, DEFAULTS = "VecUQ-OT", "VecUQ-OT (defaults)"
 COMPONENTS = ("excess_log_1_1", "total_log_1_1", "bayes_log_1", "mahalanobis")

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from vecuq._draw import marked_rows, page_environment
 from vecuq._version import __version__
-from vecuq.pages import page_environment
 from vecuq.paper.study import Study
-from vecuq.typeset import marked_rows
-
-__all__ = ["render_page"]
 
 
 def render_page(studies: Sequence[Study]) -> str:
     """Return a self-contained HTML page; every text is escaped, nothing is loaded and nothing runs."""
-    from vecuq.drawing import to_data_uri
+    from vecuq._draw import to_data_uri
 
     environment = page_environment("vecuq.paper")
     environment.filters["marked_rows"] = marked_rows

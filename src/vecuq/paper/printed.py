@@ -6,9 +6,7 @@ import csv
 from importlib.resources import files
 from typing import Any
 
-from vecuq.typeset import Sheet, Spread
-
-__all__ = ["printed_table"]
+from vecuq._draw import Sheet, Spread
 
 
 def printed_table(name: str, title: str, *, across: tuple[str, ...] = (), decimals: int = 3) -> Sheet:

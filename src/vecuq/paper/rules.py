@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from vecuq._draw import Sheet
 from vecuq.measures import compositions
 from vecuq.paper.drawings import dots
 from vecuq.paper.ensembles import GroupScores
@@ -13,12 +14,9 @@ from vecuq.paper.printed import printed_table
 from vecuq.paper.study import Picture, Study
 from vecuq.paper.tasks import NAMES, Method, Outcome, component_methods, over_groups
 from vecuq.ranker import Settings, fit_ranker
-from vecuq.typeset import Sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["reproduce_measures"]
 
 OURS = "VecUQ-OT"
 _RULES = ("Logscore", "Brier", "Spherical", "Zero-one")

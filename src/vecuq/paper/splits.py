@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import Array
+from vecuq._draw import Sheet, Spread
 from vecuq.errors import CalibrationWarning
 from vecuq.evaluation import prediction_rejection_ratio
 from vecuq.ranker import Settings, fit_ranker
-from vecuq.typeset import Sheet, Spread
-
-__all__ = ["FITTED_SHARE", "MEAN", "N_SPLITS", "OURS", "JudgedScores", "Ratios", "over_splits"]
 
 OURS = {"VecUQ-OT (Beta, FW)": "beta", "VecUQ-OT (Exp, FW)": "exponential"}
 N_SPLITS, FITTED_SHARE = 20, 0.25

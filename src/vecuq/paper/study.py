@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vecuq.typeset import Sheet
+from vecuq._draw import Sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["Picture", "Study"]
 
 
 @dataclass(frozen=True)

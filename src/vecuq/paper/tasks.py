@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from vecuq._check import Array
+from vecuq._draw import Spread
 from vecuq.evaluation import accuracy_coverage_area, roc_auc
 from vecuq.paper.ensembles import DATASETS, GroupScores, group_scores, n_groups
-from vecuq.typeset import Spread
-
-__all__ = ["NAMES", "Method", "Outcome", "Task", "TaskKind", "component_methods", "over_groups", "run_tasks"]
 
 TaskKind = str  # "ood", "miscls" or "selective"
 Method = Callable[[Array], Array]

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vecuq._draw import Sheet, Spread
 from vecuq.paper import choices, generations
 from vecuq.paper.drawings import dots
 from vecuq.paper.generations import text_scores
@@ -14,14 +15,11 @@ from vecuq.paper.images import best_or_second, worse_than_worst
 from vecuq.paper.printed import printed_table
 from vecuq.paper.splits import FITTED_SHARE, MEAN, N_SPLITS, OURS, JudgedScores, Ratios, over_splits
 from vecuq.paper.study import Picture, Study
-from vecuq.typeset import Sheet, Spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from matplotlib.figure import Figure
-
-__all__ = ["DATA_DIR", "reproduce_text"]
 
 # Where the multiple-choice confidences lie beside a checkout; they are not ours to bundle.
 DATA_DIR = Path("../shared/data")

@@ -13,18 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
+from vecuq._draw import Sheet, Spread
 from vecuq.evaluation import roc_auc
 from vecuq.paper.drawings import grouped_bars
 from vecuq.paper.printed import printed_table
 from vecuq.paper.study import Picture, Study
 from vecuq.paper.tasks import Method
 from vecuq.ranker import Settings, fit_ranker
-from vecuq.typeset import Sheet, Spread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["ToyScores", "reproduce_toy", "toy_scores"]
 
 _MEANS = ((-0.8, 0.0), (0.8, 0.2))
 _COVARIANCE = ((1.0, 0.6), (0.6, 1.2))

@@ -1,23 +1,6 @@
 """From a score table to a fitted ranker, and from a ranker to a ranking."""
 
-from vecuq.ranker.artefact import load
-from vecuq.ranker.fit import fit_ranker
-from vecuq.ranker.missing import CHOICES as MISSING
-from vecuq.ranker.ranker import Diagnostics, Ranker, Ranking
-from vecuq.ranker.settings import Settings
-from vecuq.ranker.sketch import Sketch, load_sketch, sketch
-from vecuq.ranker.stream import fit_stream
+from lazy_loader import attach_stub
 
-__all__ = [
-    "MISSING",
-    "Diagnostics",
-    "Ranker",
-    "Ranking",
-    "Settings",
-    "Sketch",
-    "fit_ranker",
-    "fit_stream",
-    "load",
-    "load_sketch",
-    "sketch",
-]
+# The names, and where they are defined, stand in the stub beside this file; each is imported on first use.
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import Array
+from vecuq._files import read_tensors, write_tensors
 from vecuq.errors import ModelFileError, VecuqError
+from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.dominance import Dominance
-from vecuq.ranker.ranker import Diagnostics, Ranker
+from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.rows import Kept
 from vecuq.ranker.settings import Settings
-from vecuq.ranker.tensors import read_tensors, write_tensors
-from vecuq.scaling import Scaler
-from vecuq.transport import CloudMap, GridMap, RankMap
-
-__all__ = ["arrays_of", "header_of", "load", "ranker_of", "save_ranker"]
+from vecuq.transport import CloudMap, GridMap, RankMap, Scaler
 
 
 def save_ranker(ranker: Ranker, path: str | os.PathLike[str]) -> None:

@@ -16,9 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
-from vecuq.transport.blocks import in_blocks, spans
-
-__all__ = ["MOST_ROWS", "Dominance", "fit_dominance", "skyband"]
+from vecuq._run import in_blocks, spans
 
 NEIGHBOUR = 5
 WEIGHT = 0.3

@@ -11,19 +11,17 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, OutlierMixin, Tran
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vecuq._check import Array, finite_rows, one_of
+from vecuq.conformal import threshold_at
 from vecuq.errors import CalibrationWarning, SettingError, TableError
-from vecuq.ranker.decide import threshold_at
 from vecuq.ranker.fit import fit_map, fit_ranker
-from vecuq.ranker.missing import CHOICES
+from vecuq.ranker.missing import MISSING_CHOICES
 from vecuq.ranker.ranker import How, Ranker, Ranking
 from vecuq.ranker.settings import PAPER, Settings
 from vecuq.ranker.stream import gather
 from vecuq.table import ScoreTable, is_named
 
 if TYPE_CHECKING:
-    from vecuq.ranker.decide import Seed
-
-__all__ = ["VecUQ"]
+    from vecuq.conformal import Seed
 
 _ALPHA = Settings.alpha
 
@@ -176,7 +174,7 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         return dict(zip(table.columns, self.ranges, strict=True))
 
     def _settings(self) -> Settings:
-        one_of("missing", self.missing, CHOICES)
+        one_of("missing", self.missing, MISSING_CHOICES)
         params = self.get_params(deep=False)
         return Settings(**{name: params[name] for name in Settings.__dataclass_fields__})
 

@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
+from vecuq._run import spans
 from vecuq.errors import SettingError
-from vecuq.transport.blocks import spans
-
-__all__ = ["METHODS", "MOST_COLUMNS", "gradient_values", "shapley_values"]
 
 METHODS = ("shapley", "gradient")
 Score = Callable[[Array], Array]

@@ -8,29 +8,34 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import Array, refuse_missing
+from vecuq._run import one_blas_thread
 from vecuq.errors import CalibrationError, SettingError
+from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.dominance import MOST_ROWS, fit_dominance
 from vecuq.ranker.judge import judge_plan, monotone_violations
-from vecuq.ranker.ranker import Diagnostics, Ranker
+from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.rows import MapRows, draw_rows, held_back_rows, kept_rows
 from vecuq.ranker.settings import Settings
-from vecuq.ranker.sketch import Sketch
+from vecuq.ranker.sketches import Sketch
 from vecuq.ranker.solve import Problem, Progress, solve_transport
-from vecuq.reference import (
+from vecuq.table import ScoreTable
+from vecuq.transport import (
     MAX_COLUMNS,
+    Cloud,
+    Corners,
+    Grid,
+    Nodes,
     Reference,
+    Scaler,
     authors_targets,
     auto_targets,
     check_targets,
+    fit_scaler,
     named_reference,
     outer_anchors,
+    rank_map,
+    shared_mass,
 )
-from vecuq.scaling import Scaler, fit_scaler
-from vecuq.table import ScoreTable
-from vecuq.transport import Cloud, Corners, Grid, Nodes, rank_map, shared_mass
-from vecuq.transport.blocks import one_blas_thread
-
-__all__ = ["fit_map", "fit_ranker"]
 
 
 def fit_ranker(

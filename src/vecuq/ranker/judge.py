@@ -7,13 +7,11 @@ import warnings
 import numpy as np
 
 from vecuq._check import Array
+from vecuq._run import BLOCK
 from vecuq.errors import CalibrationWarning, ConvergenceError, ConvergenceWarning
 from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.settings import Settings
 from vecuq.transport import Corners, Potentials
-from vecuq.transport.blocks import BLOCK
-
-__all__ = ["falls", "judge_plan", "monotone_violations"]
 
 
 def judge_plan(solved: Potentials, settings: Settings, n_rows: int, corners: Corners | None) -> None:

@@ -17,12 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
-from vecuq.ranker.decide import after, around, last_equal
-from vecuq.transport.blocks import spans
+from vecuq._run import spans
+from vecuq.conformal import after, around, last_equal
 
-__all__ = ["CHOICES", "Pattern", "incomplete", "marginal"]
-
-CHOICES = ("nan", "error", "marginal")
+MISSING_CHOICES = ("nan", "error", "marginal")
 Rows = NDArray[np.intp]
 Score = Callable[[Array], tuple[Array, Array]]
 # Rows times draws that are scored at once; bounds the memory.

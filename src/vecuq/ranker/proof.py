@@ -20,11 +20,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from vecuq._check import Array
+from vecuq._run import one_blas_thread
 from vecuq.ranker.ranker import Ranker
 from vecuq.transport import GridMap
-from vecuq.transport.blocks import one_blas_thread
-
-__all__ = ["is_proven_monotone"]
 
 # Multiplications that a proof may take: half a second.
 _MOST_WORK = 2_000_000_000

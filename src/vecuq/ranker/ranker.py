@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, one_of, told_holes, whole_number
-from vecuq.errors import MissingValueWarning
-from vecuq.ranker.decide import (
+from vecuq.conformal import (
     SELECTIONS,
     conformal_p_values,
     deliverable,
@@ -23,16 +22,14 @@ from vecuq.ranker.decide import (
     selected,
     threshold_at,
 )
-from vecuq.ranker.diagnostics import Diagnostics
+from vecuq.errors import MissingValueWarning
 from vecuq.ranker.explain import METHODS, gradient_values, shapley_values
 from vecuq.ranker.reasons import leading_columns, sentences
 from vecuq.ranker.scorer import Scorer
 from vecuq.table import ScoreTable
 
 if TYPE_CHECKING:
-    from vecuq.ranker.decide import Seed
-
-__all__ = ["Diagnostics", "How", "Ranker", "Ranking"]
+    from vecuq.conformal import Seed
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ import numpy as np
 
 from vecuq._check import Array
 
-__all__ = ["leading_columns", "sentences"]
-
 
 def leading_columns(contributions: Array) -> list[int]:
     """Return the column that contributes most to each row; the first where none can be told."""

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 from vecuq._check import Array
 from vecuq.errors import CalibrationError
 from vecuq.ranker.settings import Settings
-from vecuq.ranker.sketch import Sketch
+from vecuq.ranker.sketches import Sketch
 from vecuq.table import ScoreTable
-
-__all__ = ["MOST_HELD", "Kept", "MapRows", "draw_rows", "held_back_rows", "kept_rows"]
 
 # More held-back rows than this resolve nothing: p-values down to 1e-5.
 MOST_HELD = 100_000

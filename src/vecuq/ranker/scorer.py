@@ -14,14 +14,11 @@ from vecuq._check import Array, finite_rows, one_of, refuse_holes
 from vecuq.errors import CalibrationError, ModelFileError
 from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.dominance import Dominance
-from vecuq.ranker.missing import CHOICES, Pattern, incomplete, marginal
+from vecuq.ranker.missing import MISSING_CHOICES, Pattern, incomplete, marginal
 from vecuq.ranker.rows import Kept
 from vecuq.ranker.settings import Settings
-from vecuq.scaling import Scaler
 from vecuq.table import Matching
-from vecuq.transport import RankMap
-
-__all__ = ["Scorer"]
+from vecuq.transport import RankMap, Scaler
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +46,7 @@ class Scorer:
 
     def values_of(self, data: Any, *, missing: str = "nan") -> Array:
         """Return the score columns of ``data``, (rows, columns), in this ranker's order and direction."""
-        one_of("missing", missing, CHOICES)
+        one_of("missing", missing, MISSING_CHOICES)
         if missing == "marginal":
             self.need_kept_rows()
         values = self.matching.values_of(data, fill=missing == "marginal")

@@ -7,10 +7,7 @@ from typing import Any
 
 from vecuq._check import in_range, one_of, whole_number
 from vecuq.errors import SettingError
-from vecuq.reference import GRIDS, Reference, named_reference, reference_name
-from vecuq.scaling import SCALINGS
-
-__all__ = ["TAILS", "Settings"]
+from vecuq.transport import GRIDS, SCALINGS, Reference, named_reference, reference_name
 
 TAILS = ("overshoot", "dominance")
 

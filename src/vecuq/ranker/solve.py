@@ -26,8 +26,6 @@ from vecuq.transport import (
     solve,
 )
 
-__all__ = ["MOST_NODES", "Problem", "solve_transport"]
-
 Progress = Callable[[int, float], None]
 
 # More exponentials per sweep than this would take minutes each.

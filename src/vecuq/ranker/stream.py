@@ -16,13 +16,10 @@ from vecuq.ranker.fit import fit_map
 from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.rows import MOST_HELD, MapRows, draw_rows, held_back_rows
 from vecuq.ranker.settings import Settings
-from vecuq.ranker.sketch import Ranges, Sketch, sketch, turned
+from vecuq.ranker.sketches import Ranges, Sketch, sketch, turned
 from vecuq.ranker.solve import MOST_NODES
-from vecuq.reference import MAX_COLUMNS, auto_targets, named_reference
 from vecuq.table import ScoreTable
-from vecuq.transport import Grid, nodes_needed
-
-__all__ = ["Gathered", "fit_stream", "gather", "stream_nodes"]
+from vecuq.transport import MAX_COLUMNS, Grid, auto_targets, named_reference, nodes_needed
 
 Chunks = Callable[[], Iterable[ScoreTable]]
 

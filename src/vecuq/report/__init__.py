@@ -19,7 +19,7 @@ __all__ = ["build_report", "draw_curves", "picture_of", "render_report", "summar
 def build_report(
     ranker: Ranker, new: pa.Table, ranking: Ranking, *, title: str, evaluation: list[dict[str, Any]] | None = None
 ) -> str:
-    """Return one self-contained HTML page about the ranking of new rows; write it with ``vecuq.table.write_atomic``.
+    """Return one self-contained HTML page about the ranking of new rows.
 
     Parameters
     ----------

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vecuq.evaluation import SelectiveCurves, selective_curves
-from vecuq.evaluation.curves import BEST, CHANCE
+from vecuq.evaluation import BEST, CHANCE, SelectiveCurves, selective_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["draw_curves", "picture_of"]
 
 # Lines of a panel, the best order and chance among them; more cannot be told apart.
 MOST_LINES = 12
@@ -88,7 +85,7 @@ def picture_of(panels: Sequence[SelectiveCurves], *, ours: str = "uncertainty") 
     """Draw curves that are already there, as :func:`draw_curves` does; a score has one look in all panels."""
     from matplotlib.figure import Figure as NewFigure
 
-    from vecuq.drawing import tidy
+    from vecuq._draw import tidy
 
     looks = _looks(_shown(panels, ours), ours)
     figure = NewFigure(figsize=(3.0 + 5.2 * len(panels), 4.6), dpi=200, layout="constrained", facecolor="white")
@@ -112,7 +109,7 @@ def _shown(panels: Sequence[SelectiveCurves], ours: str) -> list[str]:
 
 def _looks(names: Sequence[str], ours: str) -> dict[str, dict[str, Any]]:
     """Return how each score is drawn: ours thick, the others upon it, told apart by colour and by stroke."""
-    from vecuq.drawing import PALETTE
+    from vecuq._draw import PALETTE
 
     colours = PALETTE[1:6]
     others = [name for name in names if name != ours]
@@ -126,7 +123,7 @@ def _looks(names: Sequence[str], ours: str) -> dict[str, dict[str, Any]]:
 def _draw_panel(axes: Axes, curves: SelectiveCurves, looks: dict[str, dict[str, Any]]) -> None:
     from matplotlib.ticker import PercentFormatter
 
-    from vecuq.drawing import GREY, INK, name_axes
+    from vecuq._draw import GREY, INK, name_axes
 
     kind = _PANELS[curves.task]
     last = len(curves.share) - 1
@@ -146,7 +143,7 @@ def _draw_panel(axes: Axes, curves: SelectiveCurves, looks: dict[str, dict[str, 
 
 def _set_height(axes: Axes, curves: SelectiveCurves, names: Sequence[str]) -> None:
     """Give the panel the height of its curves where enough rows are kept, or say that there is nothing to see."""
-    from vecuq.drawing import GREY
+    from vecuq._draw import GREY
 
     if not len(curves.share):
         axes.text(0.5, 0.5, "no row to judge", transform=axes.transAxes, ha="center", color=GREY, fontsize=14)
@@ -160,7 +157,7 @@ def _set_height(axes: Axes, curves: SelectiveCurves, names: Sequence[str]) -> No
 
 
 def _add_legend(figure: Figure, *, n_scores: int, n_shown: int) -> None:
-    from vecuq.drawing import INK
+    from vecuq._draw import INK
 
     lines = figure.axes[0].lines
     title = f"{n_shown} of {n_scores} scores are drawn" if n_scores > n_shown else None

@@ -6,13 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from vecuq.pages import page_environment
+from vecuq._draw import page_environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from matplotlib.figure import Figure
-
-__all__ = ["render_report"]
 
 MOST_LETTERS = 60
 DASH = "\N{EN DASH}"
@@ -23,7 +21,7 @@ def render_report(summary: Mapping[str, Any], figures: Mapping[str, Figure]) -> 
 
     Every text is escaped; the page loads nothing and runs nothing.
     """
-    from vecuq.drawing import to_data_uri
+    from vecuq._draw import to_data_uri
 
     images = {name: to_data_uri(figure) for name, figure in figures.items()}
     page = _environment().get_template("report.html.j2")

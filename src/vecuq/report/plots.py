@@ -14,10 +14,8 @@ from matplotlib.scale import SymmetricalLogScale
 from matplotlib.ticker import MaxNLocator
 
 from vecuq._check import Array
-from vecuq.drawing import BLUE, COLOURS, GREY, INK, VERMILION, blank, name_axes
+from vecuq._draw import BLUE, COLOURS, GREY, INK, VERMILION, blank, name_axes
 from vecuq.report.summary import MOST_POINTS
-
-__all__ = ["score_plane", "uncertainty_histogram"]
 
 N_BINS = 32
 # Beyond this many calibration ranges an axis becomes logarithmic, and beyond the last it is cut.

@@ -18,8 +18,6 @@ from vecuq.table import RESERVED
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["MOST_POINTS", "drawn_columns", "summarise"]
-
 MOST_TOP_ROWS = 15
 # The score plane draws at most so many rows; more would hide each other.
 MOST_POINTS = 4_000

@@ -6,8 +6,6 @@ from typing import Any
 
 from vecuq.ranker import Diagnostics
 
-__all__ = ["DIAGNOSTICS", "SETTINGS", "notes_on"]
-
 SETTINGS = {
     "reference": "The law whose outward direction means more uncertain; calibration rows are spread over it.",
     "epsilon": "How much the map is smoothed. Larger follows the calibration rows less closely.",

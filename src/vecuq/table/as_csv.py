@@ -14,8 +14,6 @@ from vecuq.table.text import MISSING, as_text, text_as_floats
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["read", "write"]
-
 BLOCK_BYTES = 4 * 2**20
 
 

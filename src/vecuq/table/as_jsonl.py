@@ -17,8 +17,6 @@ from vecuq.table.text import floats_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["read", "write"]
-
 BATCH_ROWS = 65_536
 BATCH_BYTES = 64 * 2**20
 # A longer line than this is not a row of scores.

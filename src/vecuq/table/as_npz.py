@@ -16,8 +16,6 @@ from vecuq.errors import TableError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["read", "write"]
-
 BATCH_ROWS = 65_536
 
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["count", "read", "write"]
-
 BATCH_ROWS = 65_536
 BATCH_BYTES = 64 * 2**20
 

@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vecuq._check import existing_file, one_line, unique_names
+from vecuq._files import atomic_path
 from vecuq.errors import TableError
 from vecuq.table import as_csv, as_jsonl, as_npz, as_parquet
-from vecuq.table.atomic import atomic_path
 from vecuq.table.score_table import ScoreTable
 from vecuq.table.text import as_text, floats_of, text_as_floats
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = ["EXTENSIONS", "count_rows", "kind_of", "read_batches", "read_table", "write_batches"]
 
 _KINDS: dict[str, Any] = {".csv": as_csv, ".parquet": as_parquet, ".npz": as_npz, ".jsonl": as_jsonl}
 EXTENSIONS = tuple(_KINDS)

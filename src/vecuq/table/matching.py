@@ -12,8 +12,6 @@ from vecuq._check import Array
 from vecuq.errors import ColumnError, TableError
 from vecuq.table.score_table import ScoreTable
 
-__all__ = ["Matching", "is_named"]
-
 
 @dataclass(frozen=True)
 class Matching:

@@ -13,8 +13,6 @@ from vecuq._check import Array, shape_of, unique_names, wanted_columns
 from vecuq.errors import ColumnError, TableError
 from vecuq.table.text import as_text, census, floats_of, text_as_floats
 
-__all__ = ["CONTRIBUTION", "QUALITY", "RESERVED", "ScoreTable"]
-
 # What vecuq itself adds to a table; never taken for a score.
 RESERVED = ("uncertainty", "p_value", "flagged")
 CONTRIBUTION = "contribution_"

@@ -12,8 +12,6 @@ from vecuq._check import Array, bad_cell
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["MISSING", "Census", "as_text", "census", "floats_of", "text_as_floats"]
-
 # How people write that a value is missing.
 MISSING = ("", "#N/A", "#NA", "-NaN", "-nan", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
 # A number with zeros in front, such as 007, is a name and no quantity; 00.5 is a quantity.

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 
 from vecuq.transport.targets import Array
 
-__all__ = ["REACH", "Cells", "khatri_rao", "stair_products"]
-
 # exp(-REACH) times exp(-REACH) is still far above the smallest float64, exp(-708).
 REACH = 300.0
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from vecuq.transport.targets import Array
 
-__all__ = ["Contraction", "contract_linear", "log_sum_exp", "safe_log"]
-
 
 def safe_log(values: Array) -> Array:
     """Natural logarithm with log 0 = -inf and no warning."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from vecuq.transport.blocks import spans
+from vecuq._run import spans
 from vecuq.transport.contraction import log_sum_exp, safe_log
 from vecuq.transport.targets import Array, Cloud, Sources
-
-__all__ = ["DenseKernel"]
 
 _ENTRIES = 2_000_000
 

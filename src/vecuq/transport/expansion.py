@@ -23,8 +23,6 @@ from vecuq.transport.contraction import contract_linear
 from vecuq.transport.projection import chebyshev_nodes, chebyshev_values
 from vecuq.transport.targets import Array
 
-__all__ = ["box_map"]
-
 # Degree of the Chebyshev expansion: enough where it is used at all.
 _DEGREE = 32
 _STEEPEST, _FLATTEST = 12.0, 1e-3

@@ -13,13 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
-from vecuq.transport.blocks import BLOCK, in_blocks
+from vecuq._run import BLOCK, in_blocks
 from vecuq.transport.boxmap import BOX_BLOCK, BoxMap
 from vecuq.transport.cells import REACH, Cells, khatri_rao
 from vecuq.transport.expansion import box_map
 from vecuq.transport.targets import Array, Cloud, Grid
-
-__all__ = ["CloudMap", "GridMap", "RankMap", "rank_map"]
 
 
 @dataclass(frozen=True)

@@ -19,22 +19,11 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from vecuq.transport.blocks import spans
+from vecuq._run import spans
 from vecuq.transport.cells import Cells, khatri_rao, stair_products
 from vecuq.transport.contraction import contract_linear, safe_log
 from vecuq.transport.separable import CornerKernel
 from vecuq.transport.targets import Array, Corners, Grid
-
-__all__ = [
-    "Nodes",
-    "ProjectedKernel",
-    "chebyshev_moments",
-    "chebyshev_nodes",
-    "chebyshev_values",
-    "interpolate",
-    "node_weights",
-    "nodes_needed",
-]
 
 # Small enough for the products of a block to stay in the cache.
 _ROWS = 960

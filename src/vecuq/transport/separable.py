@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from vecuq.transport.blocks import spans
+from vecuq._run import spans
 from vecuq.transport.cells import Cells, khatri_rao
 from vecuq.transport.contraction import Contraction, safe_log
 from vecuq.transport.targets import Array, Corners, Grid, Sources
-
-__all__ = ["CornerKernel", "SeparableKernel"]
 
 _ROWS = 1024
 # Kronecker products are kept from sweep to sweep if they take no more bytes than this.

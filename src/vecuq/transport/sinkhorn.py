@@ -14,8 +14,6 @@ import numpy as np
 from vecuq.transport.contraction import safe_log
 from vecuq.transport.targets import Array
 
-__all__ = ["Anderson", "Potentials", "solve"]
-
 
 class Potentials(NamedTuple):
     """The solution ``log_v`` on the targets, largest value 0, and how good it is."""

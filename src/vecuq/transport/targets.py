@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-__all__ = ["Array", "Cloud", "Corners", "Grid", "Sources", "shared_mass"]
-
 
 @dataclass(frozen=True)
 class Grid:

@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vecuq._check import whole_number
-from vecuq.answers import Answer, AnswerRecord, Journal
-from vecuq.ask import Answerer, Plan, Question, RefusedQuestionError, read_questions
+from vecuq._run import side_by_side
+from vecuq.answers import Answer, Answerer, AnswerRecord, Journal, Plan, Question, RefusedQuestionError, read_questions
 from vecuq.errors import TableError, VecuqError
-from vecuq.workflows.side_by_side import side_by_side
 from vecuq.workflows.watch import PathLike
-
-__all__ = ["Asked", "Step", "ask"]
 
 # So many questions refused in the same words, and none ever answered: it is not the questions.
 _HOPELESS = 20

@@ -12,30 +12,16 @@ import numpy as np
 
 from vecuq import evaluation
 from vecuq._check import Array, wanted_columns
+from vecuq._draw import FORMATS, Sheet
+from vecuq._files import refuse_unwritable, write_atomic
 from vecuq.errors import ColumnError, MissingValueWarning, SettingError, TableError, VecuqError, VecuqWarning
 from vecuq.evaluation import Bootstrap, Evaluation, SelectiveCurves
 from vecuq.ranker import Settings, fit_ranker
-from vecuq.table import RESERVED, ScoreTable, read_batches, refuse_unwritable, write_atomic, write_batches
-from vecuq.typeset import FORMATS, Sheet
+from vecuq.table import RESERVED, ScoreTable, read_batches, write_batches
 from vecuq.workflows.watch import PathLike
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = [
-    "CURVES",
-    "Compared",
-    "Labels",
-    "compare",
-    "curves_ending",
-    "ending_of",
-    "evaluate",
-    "label_columns",
-    "read_whole",
-    "write_curves",
-    "write_evaluation",
-    "write_sheets",
-]
 
 # One metric per task decides a comparison; the first of each that has labels.
 DECIDING = (
@@ -228,7 +214,7 @@ def write_curves(curves: Sequence[SelectiveCurves], out: PathLike) -> None:
     if ending == "csv":
         write_batches(out, _curve_batches(curves))
         return
-    from vecuq.drawing import to_png, to_svg
+    from vecuq._draw import to_png, to_svg
     from vecuq.report import picture_of
 
     figure = picture_of(curves)

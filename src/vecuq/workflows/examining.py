@@ -10,8 +10,6 @@ from vecuq.ranker import Settings
 from vecuq.table import read_table
 from vecuq.workflows.watch import PathLike
 
-__all__ = ["Examined", "doctor"]
-
 
 @dataclass(frozen=True)
 class Examined:

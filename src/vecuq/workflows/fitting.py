@@ -7,14 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vecuq.engine import ahead
+from vecuq._run import ahead
 from vecuq.errors import CalibrationWarning, ConvergenceError
-from vecuq.ranker import Ranker, Settings, fit_ranker, fit_stream
-from vecuq.ranker.stream import stream_nodes
+from vecuq.ranker import Ranker, Settings, fit_ranker, fit_stream, stream_nodes
 from vecuq.table import ScoreTable, count_rows, kind_of, read_batches, read_table
 from vecuq.workflows.watch import NOBODY, PathLike, Watch, refuse_place
-
-__all__ = ["Fitted", "fit"]
 
 # From here on a file is streamed instead of read as a whole.
 _MANY_ROWS = 500_000

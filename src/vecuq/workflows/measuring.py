@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vecuq._files import refuse_unwritable
 from vecuq.errors import CalibrationWarning, MissingValueWarning, TableError
-from vecuq.measures import fit_densities
+from vecuq.measures import fit_densities, predicted_classes
 from vecuq.measures import measure as compute
-from vecuq.measures.compute import predicted_classes
 from vecuq.outputs import ClassifierOutputs, read_outputs
-from vecuq.table import kind_of, refuse_unwritable, write_batches
+from vecuq.table import kind_of, write_batches
 from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = ["DEFAULT_MEASURES", "Measured", "measure"]
 
 DEFAULT_MEASURES = ("eat_m",)
 

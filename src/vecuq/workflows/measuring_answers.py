@@ -15,22 +15,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vecuq._check import one_of, whole_number
-from vecuq.engine import in_order
+from vecuq._files import refuse_unwritable
+from vecuq._run import in_order
 from vecuq.errors import TableError
-from vecuq.measures.registry import find_measures, measures_of
-from vecuq.quality import QUALITIES
-from vecuq.table import kind_of, read_batches, refuse_unwritable, write_batches
-from vecuq.table.score_table import QUALITY
-from vecuq.workflows.tally_of_answers import Gap, MeasuredAnswers, MeasuredChunk, Tally
+from vecuq.measures import QUALITIES, find_measures, measures_of
+from vecuq.table import QUALITY, kind_of, read_batches, write_batches
+from vecuq.workflows.tally_of_answers import MeasuredAnswers, MeasuredChunk, Tally
 from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from vecuq.answers import AnswerReader, AnswerRecord
-    from vecuq.measures.text import TextSettings
-
-__all__ = ["CHUNK", "Gap", "MeasuredAnswers", "WantedOfAnswers", "is_answers", "measure_answers"]
+    from vecuq.measures import text
 
 # Answers that are worked on at once.
 CHUNK = 256
@@ -59,11 +56,11 @@ class WantedOfAnswers:
     settings
         How texts are compared, see :class:`vecuq.measures.text.TextSettings`.
     quality
-        How answers are judged beside their references: one of ``vecuq.quality.QUALITIES``, or None.
+        How answers are judged beside their references: one of ``vecuq.measures.quality.QUALITIES``, or None.
     """
 
     names: Sequence[str] | None = None
-    settings: TextSettings | None = None
+    settings: text.TextSettings | None = None
     quality: str | None = None
 
     @property
@@ -146,13 +143,12 @@ def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def measure_chunk(wanted: WantedOfAnswers, records: Sequence[AnswerRecord]) -> MeasuredChunk:
     """Measure some answers; each by itself, so that it makes no difference which ones come together."""
-    from vecuq.measures.text import measure_answer
-    from vecuq.measures.text.recorded import output_of
+    from vecuq.measures import text
 
     reasons: Counter[tuple[str, str]] = Counter()
     values, names = np.empty((len(records), len(wanted.columns))), wanted.measures
     for place, record in enumerate(records):
-        found = measure_answer(output_of(record), names, wanted.settings)
+        found = text.measure_answer(text.output_of(record), names, wanted.settings)
         values[place, : len(names)] = [found.values[name] for name in names]
         reasons.update(found.reasons.items())
         if wanted.quality is not None:

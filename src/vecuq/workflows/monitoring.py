@@ -15,8 +15,6 @@ from vecuq.ranker import Ranker
 from vecuq.table import ScoreTable, kind_of, read_batches, read_table
 from vecuq.workflows.watch import NOBODY, PathLike, Watch, load_model, refuse_place
 
-__all__ = ["Monitored", "Passage", "monitor"]
-
 DEFAULT_ALPHA = 0.01
 
 

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import wanted_columns
+from vecuq._files import atomic_folder, write_atomic
 from vecuq.errors import TableError
 from vecuq.evaluation import Bootstrap, evaluate
 from vecuq.ranker import Ranker, Settings
-from vecuq.table import ScoreTable, atomic_folder, kind_of, read_batches, write_atomic
+from vecuq.table import ScoreTable, kind_of, read_batches
 from vecuq.workflows.evaluating import Labels, label_columns, read_whole
 from vecuq.workflows.fitting import Fitted, fit
 from vecuq.workflows.scoring import Scored, score
 from vecuq.workflows.watch import NOBODY, PathLike, Watch, load_model, refuse_place
-
-__all__ = ["Ranked", "demo", "evaluate_labels", "rank", "report"]
 
 
 @dataclass(frozen=True)

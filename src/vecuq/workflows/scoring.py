@@ -13,21 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, one_of
-from vecuq.engine import ahead
+from vecuq._files import saved_kind
+from vecuq._run import ahead
+from vecuq.conformal import flagged, largest_selected
 from vecuq.errors import ColumnError, MissingValueWarning, SettingError, TableError
 from vecuq.outputs import read_outputs
 from vecuq.pipeline import VecUQPipeline, load_pipeline
-from vecuq.ranker import MISSING, Ranker
-from vecuq.ranker.decide import flagged, largest_selected
-from vecuq.ranker.tensors import saved_kind
-from vecuq.table import RESERVED, Matching, ScoreTable, kind_of, read_batches, write_batches
-from vecuq.table.score_table import CONTRIBUTION
+from vecuq.ranker import MISSING_CHOICES, Ranker
+from vecuq.table import CONTRIBUTION, RESERVED, Matching, ScoreTable, kind_of, read_batches, write_batches
 from vecuq.workflows.watch import NOBODY, PathLike, Watch, load_model
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = ["SELECT", "Scored", "Wanted", "ranked_batch", "score"]
 
 # The third choice of Ranker.select, "none", is the column `flagged`.
 SELECT = ("bh", "by")
@@ -59,7 +56,7 @@ class Wanted:
 
     def refuse(self, ranker: Ranker) -> None:
         """Raise, before any row is read, for what the model cannot deliver."""
-        one_of("missing", self.missing, MISSING)
+        one_of("missing", self.missing, MISSING_CHOICES)
         if self.select is not None:
             one_of("select", self.select, SELECT)
             if self.alpha is None:

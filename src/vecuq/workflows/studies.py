@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vecuq._check import one_of
-from vecuq.table import atomic_folder, write_atomic
-from vecuq.typeset import FORMATS
+from vecuq._draw import FORMATS
+from vecuq._files import atomic_folder, write_atomic
 from vecuq.workflows.watch import PathLike
 
 if TYPE_CHECKING:
     from vecuq.paper import Study
-
-__all__ = ["STUDY_NAMES", "reproduce", "write_studies"]
 
 # Known by heart, so that `--help` need not load the studies; a test compares them.
 STUDY_NAMES = ("toy", "blobs", "images", "ablation", "extremes", "measures", "text")
@@ -48,7 +46,7 @@ def reproduce(
 
 def write_studies(studies: tuple[Study, ...], folder: PathLike) -> None:
     """Write everything that studies have to show: all of it, or nothing."""
-    from vecuq.drawing import to_png, to_svg
+    from vecuq._draw import to_png, to_svg
     from vecuq.paper import render_page
 
     with atomic_folder(folder) as part:

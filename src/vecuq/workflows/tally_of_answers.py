@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from vecuq.answers import AnswerReader
 
-__all__ = ["Gap", "MeasuredAnswers", "MeasuredChunk", "Tally"]
-
 
 class Gap(NamedTuple):
     """Cells of one column that are missing: how many, and the reason that most of them share."""

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from vecuq._files import refuse_unwritable
 from vecuq.errors import TableError
 from vecuq.ranker import Ranker, load
-from vecuq.table import EXTENSIONS, refuse_unwritable
-
-__all__ = ["NOBODY", "PathLike", "Watch", "load_model", "refuse_place"]
+from vecuq.table import EXTENSIONS
 
 PathLike = str | os.PathLike[str]
 

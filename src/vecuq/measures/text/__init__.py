@@ -16,6 +16,7 @@ from vecuq.measures.text.graph import degree_matrix, eccentricity, eigenvalue_la
 from vecuq.measures.text.lexical import bleu, jaccard, rouge_l, rouge_n, words
 from vecuq.measures.text.measuring import MeasuredAnswer, measure_answer
 from vecuq.measures.text.output import SampledText, TextOutput
+from vecuq.measures.text.recorded import output_of
 from vecuq.measures.text.relevance import token_relevance
 from vecuq.measures.text.semantic import semantic_classes, semantic_entropy, semantic_entropy_empirical
 from vecuq.measures.text.sequences import sar, sentence_sar, sequence_entropy, sequence_entropy_normalised
@@ -43,6 +44,7 @@ __all__ = [
     "mean_token_entropy",
     "measure_answer",
     "msp",
+    "output_of",
     "pairwise",
     "perplexity",
     "rouge_l",

@@ -12,8 +12,6 @@ from vecuq.measures.text.checked import similarities as checked
 from vecuq.measures.text.comparison import PairCache, comparison_of
 from vecuq.measures.text.tokens import mean_token_entropy, msp, perplexity
 
-__all__ = ["cocoa_mean_token_entropy", "cocoa_msp", "cocoa_perplexity", "consistency", "lexical_similarity"]
-
 
 def consistency(similarities: Any) -> float:
     """Mean dissimilarity of the answer and its samples, ``mean_j (1 - s_j)``, in [0, 1]; NaN without samples.

@@ -10,8 +10,6 @@ from vecuq.measures.text import agreement, semantic, sequences, tokens
 from vecuq.measures.text.graph import degree_matrix
 from vecuq.measures.text.parts import Parts
 
-__all__ = ["text_compositions", "text_measures"]
-
 # Measures of the paper's text study.
 text_compositions: dict[str, tuple[str, ...]] = {
     "cocoa": ("cocoa_msp", "cocoa_perplexity", "cocoa_mean_token_entropy", "msp")

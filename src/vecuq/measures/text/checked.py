@@ -11,8 +11,6 @@ import numpy as np
 from vecuq._check import Array, one_line
 from vecuq.errors import TableError
 
-__all__ = ["MISSING", "entropies", "floats", "logprobs", "same_length", "similarities", "square"]
-
 MISSING = math.nan
 # Softmaxes and cosines in single precision overshoot by about this much, log-probabilities in half precision by this;
 # more is a mistake.

@@ -14,17 +14,6 @@ from vecuq.errors import SettingError, TableError
 from vecuq.measures.text.checked import floats, similarities
 from vecuq.measures.text.lexical import bleu, common_subsequence, jaccard, rouge_n, stemmed_words
 
-__all__ = [
-    "COMPARISONS",
-    "Comparison",
-    "PairCache",
-    "PairCaches",
-    "comparison_of",
-    "embeddings",
-    "nli_comparison",
-    "pairwise",
-]
-
 Pair = tuple[str, str]
 CONTRADICTION, NEUTRAL, ENTAILMENT = range(3)
 

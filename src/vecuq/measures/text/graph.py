@@ -16,8 +16,6 @@ import numpy as np
 from vecuq._check import Array, in_range
 from vecuq.measures.text.checked import MISSING, square
 
-__all__ = ["Spectrum", "degree_matrix", "eccentricity", "eigenvalue_laplacian"]
-
 # Eigenvalues carry rounding errors of about 1e-15; equal graphs should tie, so no measure shows digits below this.
 _DIGITS = 12
 

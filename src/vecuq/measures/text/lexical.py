@@ -18,8 +18,6 @@ from rapidfuzz.distance import LCSseq
 
 from vecuq.measures.text.stemming import stem
 
-__all__ = ["WITHOUT_SPACES", "bleu", "common_subsequence", "jaccard", "rouge_l", "rouge_n", "stemmed_words", "words"]
-
 # Chinese and Japanese characters, as a range of a regular expression.
 WITHOUT_SPACES = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"

@@ -12,8 +12,6 @@ from vecuq.measures.text.output import TextOutput
 from vecuq.measures.text.parts import Parts
 from vecuq.measures.text.settings import TextSettings
 
-__all__ = ["MeasuredAnswer", "measure_answer"]
-
 
 class MeasuredAnswer(NamedTuple):
     """The measures of one answer: ``values`` by name, NaN where missing, and ``reasons`` for those that are."""

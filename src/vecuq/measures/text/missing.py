@@ -10,8 +10,6 @@ from vecuq._check import Array
 from vecuq.errors import VecuqError
 from vecuq.measures.text.checked import floats
 
-__all__ = ["MissingPartError", "numbers", "refuse_none"]
-
 
 class MissingPartError(VecuqError):
     """A part that an answer lacks. Its message is the reason, the same words for all answers that lack it."""

@@ -8,8 +8,6 @@ from typing import Any
 
 from vecuq.errors import TableError
 
-__all__ = ["SampledText", "TextOutput"]
-
 
 @dataclass(frozen=True, eq=False)
 class SampledText:

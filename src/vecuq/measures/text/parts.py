@@ -12,21 +12,13 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array
 from vecuq.measures.text.checked import floats, same_length, similarities, square
-from vecuq.measures.text.comparison import (
-    CONTRADICTION,
-    ENTAILMENT,
-    PairCache,
-    PairCaches,
-    nli_comparison,
-)
+from vecuq.measures.text.comparison import CONTRADICTION, ENTAILMENT, PairCache, PairCaches, nli_comparison
 from vecuq.measures.text.graph import Spectrum
 from vecuq.measures.text.missing import MissingPartError, numbers, refuse_none
 from vecuq.measures.text.output import SampledText, TextOutput
 from vecuq.measures.text.relevance import token_relevance
 from vecuq.measures.text.semantic import semantic_classes
 from vecuq.measures.text.settings import RECORDED, TextSettings
-
-__all__ = ["Parts"]
 
 
 @dataclass(frozen=True, eq=False)

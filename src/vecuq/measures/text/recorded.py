@@ -5,8 +5,6 @@ from __future__ import annotations
 from vecuq.answers import Answer, AnswerRecord
 from vecuq.measures.text.output import SampledText, TextOutput
 
-__all__ = ["output_of"]
-
 
 def output_of(record: AnswerRecord) -> TextOutput:
     """Return the greedy answer of a record with its samples; without a greedy answer, the samples alone.

@@ -14,8 +14,6 @@ from vecuq._check import Array, whole_number
 from vecuq.measures.text.comparison import COMPARISONS, PairCache, comparison_of
 from vecuq.measures.text.lexical import WITHOUT_SPACES, common_subsequence, stemmed_words, words
 
-__all__ = ["is_special", "token_relevance"]
-
 _SPECIAL = re.compile(
     r"<\|[^|<>]*\|>|<\uff5c[^<>]*\uff5c>|</?s>|<(?:bos|eos|pad|unk|end_of_turn|start_of_turn)>|\[(?:BOS|EOS|PAD|SEP|CLS)\]"
 )

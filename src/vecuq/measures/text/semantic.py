@@ -12,8 +12,6 @@ from vecuq.errors import TableError
 from vecuq.measures.text.checked import MISSING, logprobs, same_length
 from vecuq.measures.text.sequences import log_sum_exp
 
-__all__ = ["OVER", "semantic_classes", "semantic_entropy", "semantic_entropy_empirical"]
-
 OVER = ("samples", "classes")
 
 

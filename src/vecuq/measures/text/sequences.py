@@ -11,8 +11,6 @@ from vecuq._check import Array, in_range
 from vecuq.measures.text.checked import MISSING, floats, logprobs, same_length, square
 from vecuq.measures.text.tokens import token_sar
 
-__all__ = ["log_sum_exp", "sar", "sentence_sar", "sequence_entropy", "sequence_entropy_normalised"]
-
 
 def sequence_entropy(sample_logprobs: Any) -> float:
     """Monte Carlo estimate of the entropy of the answers, ``-mean_j lp_j``, in [0, inf); NaN without samples.

@@ -11,8 +11,6 @@ from vecuq.errors import SettingError
 from vecuq.measures.text.comparison import comparison_of
 from vecuq.measures.text.semantic import OVER
 
-__all__ = ["RECORDED", "TextSettings"]
-
 RECORDED = "recorded"
 AFFINITIES = ("auto", "entailment", "no_contradiction", "jaccard", "similarity")
 MERGES = ("entailment", "no_contradiction")

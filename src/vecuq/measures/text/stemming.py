@@ -11,8 +11,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 
-__all__ = ["stem"]
-
 Rules = tuple[tuple[str, str], ...]
 _IRREGULAR = {"skies": "sky", "sky": "sky", "dying": "die", "lying": "lie", "tying": "tie", "innings": "inning"}
 _IRREGULAR |= {"outings": "outing", "cannings": "canning"}

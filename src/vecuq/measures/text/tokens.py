@@ -12,8 +12,6 @@ import numpy as np
 
 from vecuq.measures.text.checked import MISSING, entropies, floats, logprobs, same_length
 
-__all__ = ["mean_token_entropy", "msp", "perplexity", "token_sar", "token_sar_of_samples"]
-
 
 def msp(token_logprobs: Any) -> float:
     """Minus the log-probability of the answer, ``-sum_t l_t``, in [0, inf).

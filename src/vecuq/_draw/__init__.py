@@ -1,0 +1,6 @@
+"""Small pictures and tables: as text, SVG, PNG, HTML. Knows nothing of what they show."""
+
+from lazy_loader import attach_stub
+
+# The names, and where they are defined, stand in the stub beside this file; each is imported on first use.
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,64 @@
+"""What all pictures share: colours, an empty figure, and the figure as a file. No pyplot, no global state."""
+
+from __future__ import annotations
+
+import base64
+import io
+import warnings
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, which stays apart for every common kind of colour vision.
+BLUE, VERMILION, INK, GREY = "#0072B2", "#D55E00", "#1b1f24", "#6b7280"
+PALETTE = (VERMILION, BLUE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+COLOURS = "cividis_r"
+
+
+def blank(width: float = 6.4, height: float = 4.4) -> tuple[Figure, Axes]:
+    """Return a figure of one panel that is still readable at half its width."""
+    figure = Figure(figsize=(width, height), dpi=200, layout="constrained", facecolor="white")
+    return figure, tidy(figure.subplots())
+
+
+def tidy(axes: Axes) -> Axes:
+    """Give a panel a quiet frame, a light grid and large digits."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(GREY)
+    axes.tick_params(labelsize=12, colors=INK, color=GREY)
+    axes.set_axisbelow(True)
+    axes.grid(color="#e5e7eb", linewidth=0.8)
+    return axes
+
+
+def name_axes(axes: Axes, x: str, y: str) -> None:
+    """Label both axes. A column name is text, never mathematics: a dollar sign in it must not be parsed."""
+    axes.set_xlabel(x, fontsize=13, color=INK, parse_math=False)
+    axes.set_ylabel(y, fontsize=13, color=INK, parse_math=False)
+
+
+def to_png(figure: Figure) -> bytes:
+    """Return the figure as PNG bytes, the same for the same figure."""
+    return _bytes(figure, "png", {"Software": None})
+
+
+def to_data_uri(figure: Figure) -> str:
+    """Return the figure as an address that holds it, so that a page needs no other file."""
+    return "data:image/png;base64," + base64.b64encode(to_png(figure)).decode()
+
+
+def to_svg(figure: Figure) -> bytes:
+    """Return the figure as SVG bytes, the same for the same figure."""
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.hashsalt": "vecuq"}):  # names inside the file come from this, not from chance
+        return _bytes(figure, "svg", {"Date": None, "Creator": None})
+
+
+def _bytes(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:
+    out = io.BytesIO()
+    with warnings.catch_warnings():
+        # A column name may be in a script that the plot's font lacks; the page itself shows it in full.
+        warnings.filterwarnings("ignore", message=".*[Gg]lyph.*")
+        figure.savefig(out, format=kind, metadata=metadata)
+    return out.getvalue()

@@ -1,0 +1,15 @@
+"""How work is spread over threads and processes, and cut into blocks of rows. Knows nothing of scores or tables."""
+
+from vecuq._run.blocks import BLOCK, in_blocks, one_blas_thread, spans
+from vecuq._run.pools import ahead, in_order
+from vecuq._run.side_by_side import side_by_side
+
+__all__ = [
+    "BLOCK",
+    "ahead",
+    "in_blocks",
+    "in_order",
+    "one_blas_thread",
+    "side_by_side",
+    "spans",
+]

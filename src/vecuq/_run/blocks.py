@@ -1,0 +1,94 @@
+"""Blocks of one fixed shape, so that a row's score has the same bits whatever stands beside it.
+
+A matrix product rounds differently for different shapes. Rows are therefore always multiplied in blocks of
+``BLOCK`` rows, the last one padded, on one BLAS thread. ``BLOCK`` is a multiple of the tile sizes that BLAS
+kernels use (4, 6, 8, 12, 16, 24, 32, 48), so that no row falls into a ragged tile.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from vecuq._check import Array
+
+BLOCK = 576
+# The allocator of glibc hands the pages of freed blocks back to the system, to be faulted in again for the next one,
+# until it has seen a larger array come and go. Showing it one, never touched, makes blocks up to twice as fast.
+np.empty(2**24, dtype=np.uint8)
+# Below this many rows the threads cost more than they save.
+_ROWS_PER_TASK = 32 * BLOCK
+
+
+class _BlasCap:
+    """One BLAS thread while anybody is inside; the number from before comes back when the last one leaves."""
+
+    def __init__(self) -> None:
+        self.lock, self.users = Lock(), 0
+        self.controller: ThreadpoolController | None = None
+        self.limit: AbstractContextManager[Any] | None = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the cap; may be entered by many threads at once."""
+        with self.lock:
+            self.users += 1
+            if self.users == 1:
+                self.controller = self.controller or ThreadpoolController()
+                self.limit = self.controller.limit(limits=1, user_api="blas")
+                self.limit.__enter__()
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.users -= 1
+                if self.users == 0 and self.limit is not None:
+                    self.limit.__exit__(None, None, None)
+
+
+_CAP = _BlasCap()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Keep BLAS to one thread: small products are faster, and round alike on every machine of a kind."""
+    return _CAP.held()
+
+
+def spans(length: int, size: int) -> Iterator[slice]:
+    """Cut ``range(length)`` into slices of at most ``size``."""
+    for start in range(0, length, size):
+        yield slice(start, min(start + size, length))
+
+
+def in_blocks(
+    function: Callable[[Array], Array], rows: Array, n_jobs: int | None = None, *, block: int = BLOCK
+) -> Array:
+    """Apply a row-wise function to ``rows`` in padded blocks of ``block`` rows; returns (rows, columns).
+
+    Many rows are shared among ``n_jobs`` threads (None: one per core); the blocks, and so the bits, stay the same.
+    """
+    out = np.empty((len(rows), rows.shape[1]))
+    tasks = list(spans(len(rows), _ROWS_PER_TASK))
+    threads = min(n_jobs or os.cpu_count() or 1, len(tasks))
+    with one_blas_thread():
+        if threads <= 1:
+            _fill(function, rows, out, block)
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(lambda span: _fill(function, rows[span], out[span], block), tasks))
+    return out
+
+
+def _fill(function: Callable[[Array], Array], rows: Array, out: Array, size: int) -> None:
+    for span in spans(len(rows), size):
+        block, filled = rows[span], span.stop - span.start
+        if filled < size:
+            block = np.concatenate([block, np.repeat(block[:1], size - filled, axis=0)])
+        out[span] = function(block)[:filled]

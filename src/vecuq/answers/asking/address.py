@@ -1,0 +1,70 @@
+"""Where an endpoint is and the key to it: looked at once, before anything is sent, and never repeated in a message."""
+
+from __future__ import annotations
+
+from urllib.parse import SplitResult, urlsplit
+
+from vecuq.errors import SettingError
+
+
+def checked_url(url: str) -> str:
+    """Return the address without a last slash; one that cannot be asked is an error that does not spell it out.
+
+    Examples
+    --------
+    >>> checked_url("http://localhost:8080/v1/")
+    'http://localhost:8080/v1'
+    """
+    address = url.strip()
+    if not _is_plain(address):
+        raise SettingError("The url must be written in ASCII without blanks; write other letters as percent codes.")
+    parts = _parts(address)
+    if parts.username is not None or parts.password is not None:
+        raise SettingError("The url must hold no user and no password; give the key by --api-key-env.")
+    if parts.query or parts.fragment:
+        raise SettingError("The url must end with its path, such as /v1; leave out what begins with ? or #.")
+    return address.rstrip("/?#")
+
+
+def _parts(address: str) -> SplitResult:
+    try:
+        parts = urlsplit(address)
+        known = parts.scheme in {"http", "https"} and bool((parts.hostname or "").encode("idna"))
+        _ = parts.port  # a port that is no number is an error
+    except ValueError:
+        raise SettingError("The url names no server: its host or its port is not one.") from None
+    if not known:
+        raise SettingError("The url must begin with http:// or https:// and a host, as http://localhost:8080/v1 does.")
+    return parts
+
+
+def checked_key(key: str | None) -> str | None:
+    r"""Return the key without blanks around it, such as the line's end of a file; None for none.
+
+    Examples
+    --------
+    >>> checked_key("secret\n")
+    'secret'
+    """
+    if key is None:
+        return None
+    kept = key.strip()
+    if not kept or not _is_plain(kept):
+        raise SettingError("The key must be one word of printable ASCII letters; look at what its variable holds.")
+    return kept
+
+
+def _is_plain(text: str) -> bool:
+    return all("!" <= letter <= "~" for letter in text)
+
+
+def place_of(url: str) -> str:
+    """Return the server of an address, for messages.
+
+    Examples
+    --------
+    >>> place_of("http://localhost:8080/v1")
+    'http://localhost:8080'
+    """
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -1,0 +1,70 @@
+"""Questions from JSON lines: a text, perhaps an id and references."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from vecuq._check import existing_file, one_line
+from vecuq.answers.fields import as_texts
+from vecuq.answers.lines import LINE_BYTES, numbered_lines
+from vecuq.errors import TableError
+
+# How people name the right answers.
+_REFERENCES = ("references", "reference", "answers", "answer", "target")
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question: its id, its text, the right answers if known, and the other fields of its line."""
+
+    id: str
+    text: str
+    references: tuple[str, ...] = ()
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+def read_questions(path: str | os.PathLike[str]) -> Iterator[Question]:
+    """Yield the questions of a file, one JSON object per line; a bad line is an error with its number.
+
+    ``question`` is the text; ``id`` names it, else the number of its line does; ``references`` (or ``answer``, one
+    text or a list) are kept beside the answers, and all other fields too.
+    """
+    file, seen = existing_file(path), dict[str, int]()
+    for number, line in numbered_lines(file):
+        place = f"{file}, line {number}"
+        if line is None:
+            raise TableError(f"{place}: longer than {LINE_BYTES // 2**20} MiB; not a question.")
+        question = _question(_fields(line, place), str(number), place)
+        if question.id in seen:
+            raise TableError(f"{place}: the id {question.id!r} was used before, in line {seen[question.id]}.")
+        seen[question.id] = number
+        yield question
+    if not seen:
+        raise TableError(f"{file} holds no questions.")
+
+
+def _fields(line: bytes, place: str) -> dict[str, Any]:
+    try:
+        fields = json.loads(line)
+        json.dumps(fields, ensure_ascii=False).encode()  # half a character, as in "\\ud800", cannot be written again
+    except (ValueError, RecursionError):
+        raise TableError(f"{place}: not valid JSON.") from None
+    if not isinstance(fields, dict):
+        raise TableError(f'{place}: a JSON object such as {{"question": "Who wrote Faust?"}} was expected.')
+    return fields
+
+
+def _question(fields: dict[str, Any], number: str, place: str) -> Question:
+    text = fields.pop("question", None)
+    if not isinstance(text, str) or not text.strip():
+        raise TableError(f"{place}: `question` must be a text; got {one_line(repr(text), most=40)}.")
+    name = fields.pop("id", number)
+    if isinstance(name, bool) or not isinstance(name, str | int):
+        raise TableError(f"{place}: `id` must be a text or a whole number; got {one_line(repr(name), most=40)}.")
+    known = next((key for key in _REFERENCES if key in fields), None)
+    references = as_texts(fields.pop(known), f"{place}: `{known}`") if known else ()
+    return Question(str(name), text, references, fields)

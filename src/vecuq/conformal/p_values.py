@@ -1,0 +1,94 @@
+r"""Conformal p-values, and the threshold that says the same in terms of scores."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecuq._check import Array, one_of
+from vecuq.conformal.ties import around, last_equal
+from vecuq.errors import SettingError
+
+Seed: TypeAlias = int | np.random.Generator | None
+
+TIES = ("conservative", "randomised")
+# An alpha of 0.1 and a p-value of 5 / 50 must meet, although neither is a binary fraction.
+SLACK = 1e-12
+
+
+def conformal_p_values(scores: Array, calibration: Array, luck: Array | None = None) -> Array:
+    """Return ``p = (1 + #{calibration > score} + ties) / (n + 1)`` for every score; NaN for NaN.
+
+    Scores that differ by less than :func:`around` allows are ties.
+
+    Parameters
+    ----------
+    scores
+        Scores of new rows, (rows,).
+    calibration
+        Scores of held-back rows, increasing.
+    luck
+        One number in [0, 1) per row, which says how many of its ties count; None counts them all against the row.
+
+    Examples
+    --------
+    >>> conformal_p_values(np.array([0.5, 2.0, 9.0]), np.array([1.0, 2.0, 3.0]))
+    array([1.  , 0.75, 0.25])
+    """
+    n = len(calibration)
+    lower, higher = around(scores)
+    counted = n - np.searchsorted(calibration, lower, side="left")
+    if luck is not None:
+        above = n - np.searchsorted(calibration, higher, side="right")
+        counted = above + np.floor(luck * (counted - above + 1.0))
+    return np.where(np.isnan(scores), np.nan, (1.0 + counted) / (n + 1.0))
+
+
+def luck_of(ties: str, n_rows: int, random_state: Seed) -> Array | None:
+    """Return the draws that break ties at random, one per row in the order of the rows; None to count every tie.
+
+    A whole number gives every call the same draws, and so does None; a Generator goes on where it stopped.
+    """
+    if one_of("ties", ties, TIES) == "conservative":
+        return None
+    if isinstance(random_state, np.random.Generator):
+        return random_state.random(n_rows)
+    return np.random.default_rng(seed_of(random_state)).random(n_rows)
+
+
+def seed_of(random_state: Seed) -> int:
+    """Return one seed for several calls that must share their luck; a Generator gives a new one every time."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if random_state is None:
+        return 0
+    if isinstance(random_state, bool | np.bool_) or not isinstance(random_state, int | np.integer) or random_state < 0:
+        raise SettingError(
+            f"random_state must be None, a whole number of at least 0 or a numpy Generator; got {random_state!r}."
+        )
+    return int(random_state)
+
+
+def threshold_at(calibration: Array, alpha: float) -> float:
+    """Return the number above which, and only there, a score has a p-value of at most ``alpha``.
+
+    Infinite where no score has so small a p-value, for want of rows.
+
+    Examples
+    --------
+    >>> threshold_at(np.array([1.0, 2.0, 3.0]), alpha=0.1)
+    inf
+    """
+    n = len(calibration)
+    # How many held-back scores may be at least as large: counted by the very comparison that flags.
+    most = int(flagged(np.arange(1.0, n + 2.0) / (n + 1.0), alpha).sum()) - 1
+    if most < 0 or most >= n:
+        return float("inf" if most < 0 else "-inf")
+    return float(last_equal(calibration[n - 1 - most : n - most])[0])
+
+
+def flagged(p_values: Array, alpha: float) -> NDArray[np.bool_]:
+    """Return which rows are flagged; one without a p-value is, for nothing says that it is in-distribution."""
+    return np.asarray(~(p_values > alpha * (1 + SLACK)))

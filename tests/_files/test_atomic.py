@@ -1,0 +1,117 @@
+"""Files appear whole or not at all."""
+
+import os
+import stat
+
+import pytest
+
+from vecuq._files.atomic import atomic_folder, atomic_path, refuse_unwritable, write_atomic
+from vecuq.errors import TableError
+
+
+def test_a_file_is_written_whole(tmp_path):
+    write_atomic(tmp_path / "a.bin", b"content")
+    assert (tmp_path / "a.bin").read_bytes() == b"content"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.bin"]
+
+
+def fail_halfway(place, name, error):
+    with place as part:
+        (part / name if part.is_dir() else part).write_bytes(b"half")
+        raise error
+
+
+def test_a_failure_leaves_neither_file_nor_remains(tmp_path):
+    with pytest.raises(RuntimeError):
+        fail_halfway(atomic_path(tmp_path / "a.bin"), "", RuntimeError())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_leaves_the_old_file_as_it_was(tmp_path):
+    (tmp_path / "a.bin").write_bytes(b"old")
+    with pytest.raises(KeyboardInterrupt):
+        fail_halfway(atomic_path(tmp_path / "a.bin"), "", KeyboardInterrupt())
+    assert (tmp_path / "a.bin").read_bytes() == b"old"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_new_files_have_ordinary_permissions_and_old_ones_keep_theirs(tmp_path):
+    plain = tmp_path / "plain"
+    plain.touch()
+    write_atomic(tmp_path / "new", b"")
+    assert (tmp_path / "new").stat().st_mode == plain.stat().st_mode
+    plain.chmod(0o600)
+    write_atomic(plain, b"secret")
+    assert stat.S_IMODE(plain.stat().st_mode) == 0o600
+
+
+def test_the_file_behind_a_link_is_replaced_and_the_link_stays(tmp_path):
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write_atomic(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"new"
+
+
+def test_a_folder_a_device_and_a_missing_folder_are_refused(tmp_path):
+    with pytest.raises(TableError, match="is a folder; a file name was expected"):
+        write_atomic(tmp_path, b"")
+    with pytest.raises(TableError, match=r"there is no folder .*nowhere; make it first"):
+        write_atomic(tmp_path / "nowhere" / "a.bin", b"")
+    with pytest.raises(TableError, match="is not a regular file"):
+        write_atomic(os.devnull, b"")
+    (tmp_path / "file").touch()
+    with pytest.raises(TableError, match="cannot be written: not a directory"):
+        write_atomic(tmp_path / "file" / "a.bin", b"")
+
+
+def test_what_may_not_be_written_is_refused(tmp_path):
+    (tmp_path / "a.bin").write_bytes(b"old")
+    (tmp_path / "a.bin").chmod(0o400)
+    if os.access(tmp_path / "a.bin", os.W_OK):
+        pytest.skip("root may write anywhere")
+    with pytest.raises(TableError, match="permission denied"):
+        write_atomic(tmp_path / "a.bin", b"new")
+    tmp_path.chmod(0o500)
+    with pytest.raises(TableError, match="permission denied"):
+        write_atomic(tmp_path / "b.bin", b"new")
+    tmp_path.chmod(0o700)
+
+
+def test_a_place_that_can_be_written_is_left_empty_by_the_check(tmp_path):
+    refuse_unwritable(tmp_path / "a.bin")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(TableError, match="there is no folder"):
+        refuse_unwritable(tmp_path / "nowhere" / "a.bin")
+
+
+def test_a_folder_appears_with_all_its_files_and_keeps_what_it_had(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_bytes(b"kept")
+    with atomic_folder(tmp_path / "out") as part:
+        (part / "a").write_bytes(b"1")
+        (part / "b").write_bytes(b"2")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == {
+        "mine": b"kept",
+        "a": b"1",
+        "b": b"2",
+    }
+
+
+def test_a_folder_that_failed_was_never_there(tmp_path):
+    with pytest.raises(RuntimeError):
+        fail_halfway(atomic_folder(tmp_path / "deep" / "out"), "a", RuntimeError())
+    assert list(tmp_path.iterdir()) == []
+    with atomic_folder(tmp_path / "deep" / "out") as part:
+        (part / "a").write_bytes(b"1")
+    assert [path.name for path in (tmp_path / "deep" / "out").iterdir()] == ["a"]
+    assert [path.name for path in tmp_path.iterdir()] == ["deep"]
+
+
+def test_a_file_cannot_be_a_folder(tmp_path):
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(TableError, match="is a file; the name of a folder was expected"),
+        atomic_folder(tmp_path / "file"),
+    ):
+        pass

@@ -1,0 +1,48 @@
+import threading
+import time
+
+import pytest
+
+from vecuq._run.pools import ahead
+
+
+def test_items_come_in_order():
+    assert list(ahead(iter(range(100)))) == list(range(100))
+
+
+def test_the_next_items_are_made_before_they_are_asked_for():
+    made = []
+    stream = ahead((made.append(k) or k for k in range(10)), depth=2)
+    assert next(stream) == 0
+    time.sleep(0.3)
+    assert 2 <= len(made) <= 5
+    stream.close()
+
+
+def test_an_error_in_the_thread_is_raised_in_its_place():
+    def failing():
+        yield 1
+        raise ValueError("second item")
+
+    stream = ahead(failing())
+    assert next(stream) == 1
+    with pytest.raises(ValueError, match="second item"):
+        next(stream)
+
+
+def test_a_consumer_that_stops_stops_the_thread_and_closes_the_source():
+    closed = threading.Event()
+
+    def endless():
+        try:
+            while True:
+                yield 0
+        finally:
+            closed.set()
+
+    before = threading.active_count()
+    stream = ahead(endless())
+    next(stream)
+    stream.close()
+    assert closed.wait(2.0)
+    assert threading.active_count() == before

