@@ -83,12 +83,12 @@ def wanted_columns(
     return names
 
 
-def bad_cell(column: str, row: int, value: object) -> ColumnError:
+def bad_cell(column: str, row: int, value: object, *, hint: str = "") -> ColumnError:
     """Return the error for a cell that is not a number."""
     shown = one_line(repr(value), most=40)
     return ColumnError(
         f"Score column {column!r} is not numeric: row {row} (counting from 0) holds {shown}. "
-        f"Mend that cell, leave it empty for missing, or name the score columns without {column!r}."
+        f"{hint}Mend that cell, leave it empty for missing, or name the score columns without {column!r}."
     )
 
 

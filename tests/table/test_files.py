@@ -1,4 +1,4 @@
-"""Table files: four kinds, one meaning; read in pieces, and left alone where vecuq has no business."""
+"""Table files: every kind, one meaning; read in pieces, and left alone where vecuq has no business."""
 
 import json
 
@@ -12,7 +12,7 @@ import pytest
 
 from vecuq import read_table
 from vecuq.errors import ColumnError, TableError
-from vecuq.table import as_csv, as_jsonl, as_parquet, count_rows, read_batches, write_batches
+from vecuq.table import EXTENSIONS, as_csv, as_jsonl, as_parquet, count_rows, read_batches, write_batches
 
 COLUMNS = {"id": ["007", "008", "009"], "entropy": [0.25, 0.1, 1e-7], "knn": [3.0, -1.5, 2e300], "label": [0, 1, 0]}
 
@@ -20,11 +20,17 @@ COLUMNS = {"id": ["007", "008", "009"], "entropy": [0.25, 0.1, 1e-7], "knn": [3.
 def save(path, columns=COLUMNS):
     """Write columns the way other programs do."""
     frame = pd.DataFrame(columns)
-    if path.suffix == ".csv":
-        frame.to_csv(path, index=False)
+    if ".csv" in path.suffixes or ".tsv" in path.suffixes:
+        frame.to_csv(path, index=False, sep="\t" if ".tsv" in path.suffixes else ",")
     elif path.suffix == ".parquet":
         frame.to_parquet(path)
-    elif path.suffix == ".jsonl":
+    elif path.suffix in (".feather", ".arrow"):
+        frame.to_feather(path)
+    elif path.suffix == ".arrows":
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        with pa.ipc.new_stream(path, table.schema) as writer:
+            writer.write_table(table)
+    elif ".jsonl" in path.suffixes:
         frame.to_json(path, orient="records", lines=True, double_precision=15)
     else:
         np.savez(path, **{name: np.array(cells) for name, cells in columns.items()})
@@ -35,7 +41,7 @@ def whole(path, **how):
     return pa.Table.from_batches(list(read_batches(path, **how)))
 
 
-@pytest.fixture(params=[".csv", ".parquet", ".npz", ".jsonl"])
+@pytest.fixture(params=EXTENSIONS)
 def kind(request):
     return request.param
 
@@ -70,7 +76,7 @@ def test_the_extension_may_be_in_capitals(tmp_path):
 
 def test_other_extensions_are_refused(tmp_path):
     (tmp_path / "scores.xlsx").write_bytes(b"PK")
-    with pytest.raises(TableError, match=r"must end in one of .csv, .parquet, .npz, .jsonl"):
+    with pytest.raises(TableError, match=r"must end in one of .csv, .csv.gz, .tsv, .*.parquet, .feather, .*.jsonl"):
         read_table(tmp_path / "scores.xlsx")
 
 
@@ -157,8 +163,9 @@ BAD_CSV = {
     "header without rows": (b"a,b\n", "has no rows"),
     "a row too long": (b"a,b\n1,2\n1,2,3\n", "Row #3: Expected 2 columns, got 3"),
     "a row too short": (b"a,b\n1,2\n1\n", "Row #3: Expected 2 columns, got 1"),
-    "semicolons": (b"a;b\n0,5;1\n", "separated by ';'"),
-    "tabs": (b"a\tb\n0.5\t1\n", r"separated by '\\t'"),
+    "decimal commas": (b"a;b\n0,5;1\n1,5;1\n", "row 0 .* holds '0,5'. Write numbers with a decimal point"),
+    "thousands": (b'a,b\n"1,234.5",1.5\n7.5,1\n', "row 0 .* holds '1,234.5'. Write numbers with a decimal point"),
+    "percentages": (b"a,b\n5%,1.5\n7.5 %,1\n", "row 0 .* holds '5%'. Write numbers with a decimal point"),
     "latin-1": ("name,a\nJosé,0.5\n".encode("latin-1"), "is not text in UTF-8"),
     "latin-1 header": ("é,a\n1,0.5\n".encode("latin-1"), "is not text in UTF-8"),
     "utf-16": ("a,b\n1,2\n".encode("utf-16"), "is not text in UTF-8"),
@@ -355,7 +362,7 @@ def test_jsonl_records_survive_a_stay_in_parquet(tmp_path):
 
 
 def test_jsonl_batches_are_bounded_in_bytes(tmp_path, monkeypatch):
-    monkeypatch.setattr(as_jsonl, "BATCH_BYTES", 10_000)
+    monkeypatch.setattr(as_jsonl, "BLOCK_BYTES", 10_000)
     write_rows(tmp_path / "s.jsonl", [{"a": 0.5, "text": "x" * 900}] * 50)
     assert max(len(batch) for batch in read_batches(tmp_path / "s.jsonl", columns=["a"])) <= 12
 
@@ -419,7 +426,7 @@ def test_garbage_is_refused_by_every_reader(tmp_path, kind):
 
 
 def test_a_table_without_rows_is_one_empty_batch_with_its_columns(tmp_path):
-    for suffix in (".csv", ".parquet", ".npz"):
+    for suffix in (".csv", ".tsv.gz", ".parquet", ".feather", ".arrows", ".npz"):
         path = save(tmp_path / f"s{suffix}", {"a": np.array([]), "b": np.array([])})
         batches = list(read_batches(path, columns=["a"]))
         assert [len(batch) for batch in batches] == [0]

@@ -58,6 +58,17 @@ def test_a_table_comes_back_from_csv(tmp_path, table):
 
 @many
 @given(table=tables())
+def test_a_table_comes_back_from_tsv_and_packed_csv(tmp_path, table):
+    score, table = table
+    for kind in ("tsv", "csv.gz", "tsv.gz"):
+        back = through(tmp_path / f"t.{kind}", table, columns=[score], typed=False)
+        npt.assert_array_equal(floats(back[score]), floats(table[score]))
+        for name in table.column_names[1:]:
+            assert back[name].to_pylist() == [str(cell) for cell in table[name].to_pylist()]
+
+
+@many
+@given(table=tables())
 def test_types_that_are_given_to_csv_columns_lose_nothing(tmp_path, table):
     score, table = table
     back = through(tmp_path / "t.csv", table, columns=[score])
@@ -71,13 +82,13 @@ def test_types_that_are_given_to_csv_columns_lose_nothing(tmp_path, table):
 
 @many
 @given(table=tables())
-def test_a_table_comes_back_from_parquet_jsonl_and_npz(tmp_path, table):
+def test_a_table_comes_back_from_every_other_kind_of_file(tmp_path, table):
     score, table = table
-    for kind in ("parquet", "jsonl", "npz"):
+    for kind in ("parquet", "jsonl", "jsonl.gz", "npz", "feather", "arrows"):
         back = through(tmp_path / f"t.{kind}", table, columns=[score])
         assert back.column_names == table.column_names
         # JSON knows no infinity; it becomes null.
-        finite = np.isfinite(floats(table[score])) | (kind != "jsonl")
+        finite = np.isfinite(floats(table[score])) | ("jsonl" not in kind)
         npt.assert_array_equal(floats(back[score])[finite], floats(table[score])[finite])
         for name in table.column_names[1:]:
             assert back[name].to_pylist() == table[name].to_pylist()

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import sys
 
 import numpy as np
 import numpy.testing as npt
@@ -11,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 from vecuq import ScoreTable
-from vecuq.errors import ColumnError, TableError
+from vecuq.errors import ColumnError, TableError, VecuqWarning
+from vecuq.table import Matching, is_named
 
 VALUES = np.array([[0.25, 3.0], [0.5, 1.0], [0.125, 2.0]])
 NAMES = ["entropy", "knn"]
@@ -67,6 +69,7 @@ FRAMES = {
     "polars": pl.DataFrame(COLUMNS),
     "polars decimals": pl.DataFrame(COLUMNS).with_columns(pl.col("entropy").cast(pl.Decimal(10, 3))),
     "pyarrow": pa.table(COLUMNS),
+    "list of dicts": pd.DataFrame(COLUMNS).to_dict("records"),
     "pyarrow record batch": pa.RecordBatch.from_pydict(COLUMNS),
     "pyarrow decimals": pa.table({**COLUMNS, "entropy": [decimal.Decimal(str(x)) for x in COLUMNS["entropy"]]}),
 }
@@ -227,6 +230,10 @@ def test_lists_of_several_lengths_in_a_column_are_no_scores():
         ScoreTable.of({"a": [[1], [1, 2]], "b": [0.5, 0.25]}, columns=["a"])
 
 
+class SimpleNamespaceWithColumns:
+    columns = ("a",)
+
+
 NO_TABLE = {
     "one dimension": (np.ones(3), "must be a table of rows and columns.*reshape"),
     "three dimensions": (np.ones((2, 2, 2)), "must be a table of rows and columns"),
@@ -234,7 +241,8 @@ NO_TABLE = {
     "nothing": (None, "must be a table of rows and columns"),
     "ragged lists": ([[1, 2], [3]], "these rows differ in length"),
     "a file name": ("scores.csv", "'scores.csv' is a name, not a table.*read_table"),
-    "a lazy frame": (pl.DataFrame({"a": [1.0]}).lazy(), "A LazyFrame is not a table that vecuq reads"),
+    "records and rows": ([{"a": 1.0}, [1.0]], "Some of these rows are records with names and some are not"),
+    "what has columns only": (SimpleNamespaceWithColumns(), "is not a table that vecuq reads"),
     "columns of two lengths": ({"a": [1.0], "b": [1.0, 2.0]}, "same number of rows; got {'a': 1, 'b': 2}"),
     "a matrix as column": ({"a": np.ones((2, 2))}, "'a' must be one-dimensional"),
     "only texts": ({"a": ["x", "y"]}, "None of the columns .* is numeric"),
@@ -264,3 +272,102 @@ def test_a_table_of_a_table_selects_and_keeps_directions():
 def test_no_rows_make_an_empty_table_in_memory():
     assert ScoreTable.of(np.empty((0, 2))).values.shape == (0, 2)
     assert ScoreTable.of(pd.DataFrame({"a": [0.5]})[:0]).values.shape == (0, 1)
+
+
+# What is read once or not yet computed ------------------------------------------------------------------------------
+
+
+def reader_of(columns):
+    table = pa.table(columns)
+    return pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=2))
+
+
+def test_a_reader_of_record_batches_is_read_to_its_end():
+    table = ScoreTable.of(reader_of(COLUMNS))
+    npt.assert_array_equal(table.values, VALUES)
+    assert table.others["id"].to_pylist() == COLUMNS["id"]
+
+
+class StreamOnly:
+    """A frame of a library that narwhals does not know, and that can hand its rows over."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return pa.table(COLUMNS).__arrow_c_stream__(requested_schema)
+
+
+def test_whatever_streams_arrow_data_is_a_table():
+    npt.assert_array_equal(ScoreTable.of(StreamOnly()).values, VALUES)
+    assert is_named(StreamOnly())
+
+
+def test_a_lazy_frame_is_collected_with_one_warning():
+    lazy = pl.DataFrame(COLUMNS).lazy()
+    with pytest.warns(VecuqWarning, match=r"A LazyFrame was collected.*select the columns and collect") as caught:
+        table = ScoreTable.of(lazy)
+    assert len(caught) == 1
+    npt.assert_array_equal(table.values, VALUES)
+    assert isinstance(table.others, pl.DataFrame)
+
+
+def test_records_may_leave_out_what_is_missing():
+    table = ScoreTable.of([{"a": 0.5, "b": 1.5}, {"b": 2.5, "id": "x"}])
+    assert table.columns == ("a", "b")
+    npt.assert_array_equal(table.values, [[0.5, 1.5], [np.nan, 2.5]])
+    assert table.others["id"].tolist() == [None, "x"]
+
+
+NAMED = {
+    "dict": COLUMNS,
+    "records": [{"entropy": 0.5}],
+    "reader": reader_of(COLUMNS),
+    "lazy": pl.DataFrame(COLUMNS).lazy(),
+    "pandas": pd.DataFrame(COLUMNS),
+    "batch": pa.RecordBatch.from_pydict(COLUMNS),
+}
+
+
+@pytest.mark.parametrize("data", NAMED.values(), ids=NAMED)
+def test_names_are_known_without_reading_or_collecting(data):
+    assert is_named(data)
+    matching = Matching(("entropy", "gone"), named=True, flipped=frozenset())
+    assert matching.absent_from(data) == ["gone"]
+
+
+def test_arrays_and_numbered_frames_have_no_names():
+    assert not is_named(VALUES)
+    assert not is_named(VALUES.tolist())
+    assert not is_named(pd.DataFrame(VALUES))
+
+
+def test_flipping_none_flips_nothing():
+    assert ScoreTable.of(COLUMNS, flip=None).flipped == frozenset()
+
+
+def test_single_precision_is_kept_in_one_array_only():
+    assert ScoreTable.of(VALUES.astype(np.float32)).values.dtype == np.float32
+    assert ScoreTable.of(pd.DataFrame(VALUES.astype(np.float32))).values.dtype == np.float64
+
+
+def test_a_batch_of_floats_is_converted_without_narwhals(monkeypatch):
+    monkeypatch.setitem(sys.modules, "narwhals", None)
+    batch = pa.RecordBatch.from_pydict(COLUMNS)
+    npt.assert_array_equal(ScoreTable.of(batch, columns=NAMES).values, VALUES)
+    npt.assert_array_equal(ScoreTable.of(pa.table(batch)).values, VALUES)
+
+
+ODD_NUMBERS = {
+    "decimal commas": ["0,5", "1,5", "2,5"],
+    "thousands": ["1,234.5", "0.5", "12,345,678.25"],
+    "percentages": ["5 %", "0.5%", "7%"],
+}
+
+
+@pytest.mark.parametrize("cells", ODD_NUMBERS.values(), ids=ODD_NUMBERS)
+def test_numbers_that_are_written_oddly_are_an_error_and_never_set_aside(cells):
+    with pytest.raises(ColumnError, match=r"'a' is not numeric.*Write numbers with a decimal point and nothing else"):
+        ScoreTable.of({"a": cells, "b": [0.5, 0.25, 0.125]})
+
+
+def test_dates_versions_and_texts_with_digits_are_no_odd_numbers():
+    cells = {"when": ["31.1.2024", "1.2.2024"], "version": ["1.2.3", "1.10.0"], "text": ["5, 6", "a,b"]}
+    assert ScoreTable.of({**cells, "a": [0.5, 0.25]}).columns == ("a",)

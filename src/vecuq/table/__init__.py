@@ -1,18 +1,27 @@
 """Score tables in memory and on disk."""
 
-from vecuq.table.files import EXTENSIONS, count_rows, kind_of, read_batches, read_table, write_batches
 from vecuq.table.matching import Matching, is_named
+from vecuq.table.reading import TableLike, TableReader, count_rows, read_batches, read_table
 from vecuq.table.score_table import CONTRIBUTION, QUALITY, RESERVED, ScoreTable
+from vecuq.table.source import EXTENSIONS, PathLike, Source, is_stdio, is_table_name, kind_of
+from vecuq.table.writing import STDOUT_FORMATS, write_batches
 
 __all__ = [
     "CONTRIBUTION",
     "EXTENSIONS",
     "QUALITY",
     "RESERVED",
+    "STDOUT_FORMATS",
     "Matching",
+    "PathLike",
     "ScoreTable",
+    "Source",
+    "TableLike",
+    "TableReader",
     "count_rows",
     "is_named",
+    "is_stdio",
+    "is_table_name",
     "kind_of",
     "read_batches",
     "read_table",

@@ -1,122 +1,146 @@
-"""Tables as csv: numbers to the last bit, and every other cell as the text that it is."""
+"""Tables as csv and tsv: numbers to the last bit, and every other cell as the text that it is."""
 
 from __future__ import annotations
 
-from codecs import getincrementaldecoder
+import re
+from codecs import BOM_UTF8, getincrementaldecoder
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vecuq._check import one_line, unique_names
-from vecuq.errors import TableError
+from vecuq.errors import ColumnError, TableError
+from vecuq.table.source import Part
 from vecuq.table.text import MISSING, as_text, text_as_floats
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 BLOCK_BYTES = 4 * 2**20
+# What may separate cells; where two are equally frequent in the header, the first one does.
+_SEPARATORS = (",", ";", "\t", "|")
 
 
-def read(path: Path, columns: Sequence[str], *, typed: bool = True, alone: bool = False) -> Iterator[pa.RecordBatch]:
-    """Yield the file block by block: score columns as float64, the others as text.
+def schemas(parts: Sequence[Part], columns: Sequence[str], *, typed: bool = True) -> list[pa.Schema]:
+    """Return the columns of each file: scores as float64, the others as text.
 
-    With ``typed``, a column of others becomes numbers or truth values if that loses nothing: 007 stays text, as do
-    2024-01-31 and 1.50. A csv file has no types, so this takes one more pass over it.
+    With ``typed``, a column of others becomes numbers or truth values if that loses nothing in any file: 007 stays
+    text, as do 2024-01-31 and 1.50. A csv file has no types, so this takes one more pass over it.
     """
     import pyarrow as pa
 
-    names = _header(path)
-    scores = [name for name in names if name in columns]
-    try:
-        others = _types_of(path, [name for name in names if name not in columns], typed=typed)
-        yield from _blocks(path, {name: others.get(name, pa.float64()) for name in names})
-    except pa.ArrowInvalid as error:
-        if scores and "conversion error" in str(error):
-            _refuse_bad_cell(path, scores)
-        raise _explained(path, error) from None
+    headers = [_header(part) for part in parts]
+    others = [name for name in dict.fromkeys(name for names in headers for name in names) if name not in columns]
+    types = {**_types_of(parts, others, typed=typed), **dict.fromkeys(columns, pa.float64())}
+    return [pa.schema([(name, types[name]) for name in names]) for names in headers]
 
 
-def _blocks(path: Path, types: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-    """Yield the columns of ``types``, as these types, in the order of the file; no rows give one empty block."""
+def read(part: Part, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the columns of ``schema``, as its types, block by block."""
     import pyarrow as pa
 
-    n_rows = 0
-    with _open(path, column_types=types, include_columns=list(types)) as reader:
-        for block in reader:
-            n_rows += len(block)
-            yield block
-        if not n_rows:
-            yield pa.RecordBatch.from_pylist([], schema=reader.schema)
+    try:
+        yield from _blocks(part, dict(zip(schema.names, schema.types, strict=True)))
+    except pa.ArrowInvalid as error:
+        scores = [field.name for field in schema if field.type == pa.float64()]
+        if scores and "conversion error" in str(error):
+            _refuse_bad_cell(part, scores)
+        raise _explained(part, error) from None
 
 
-def _open(path: Path, **convert: Any) -> Any:
+def _blocks(part: Part, types: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+    with _open(part, column_types=types, include_columns=list(types)) as reader:
+        yield from reader
+
+
+def _open(part: Part, **convert: Any) -> Any:
     import pyarrow.csv as pc
 
     return pc.open_csv(
-        path,
+        _stream(part),
         # One thread, for then errors name the row; a text may hold line breaks.
         read_options=pc.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
-        parse_options=pc.ParseOptions(newlines_in_values=True),
+        parse_options=pc.ParseOptions(newlines_in_values=True, delimiter=_separator(part)),
         convert_options=pc.ConvertOptions(null_values=list(MISSING), **convert),
     )
 
 
-def _header(path: Path) -> tuple[str, ...]:
+def _stream(part: Part) -> Any:
+    import pyarrow as pa
+
+    return pa.input_stream(str(part.path), compression="gzip" if part.is_packed else None)
+
+
+def _separator(part: Part) -> str:
+    """Return what separates the cells: a tab in a tsv, otherwise the most frequent mark outside quotes."""
+    if part.kind.startswith(".tsv"):
+        return "\t"
+    with _stream(part) as file:
+        line = file.read(2**16).removeprefix(BOM_UTF8).lstrip(b"\r\n").partition(b"\n")[0]
+    bare = re.sub(r'"[^"]*"', "", getincrementaldecoder("utf-8")().decode(line))
+    return max(_SEPARATORS, key=bare.count)
+
+
+def _header(part: Part) -> tuple[str, ...]:
     import pyarrow as pa
 
     try:
-        _refuse_other_marks(path)
-        with _open(path) as reader:
+        with _open(part) as reader:
             return unique_names(reader.schema.names)
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        raise _explained(path, error) from None
+        raise _explained(part, error) from None
+    except ColumnError as error:
+        raise ColumnError(f"{part}: {error}") from None
 
 
-def _refuse_other_marks(path: Path) -> None:
-    """Raise if the cells are separated by anything but commas."""
-    with path.open("rb") as file:
-        line = getincrementaldecoder("utf-8")().decode(file.readline(2**16))
-    mark = next((mark for mark in ";\t|" if mark in line), None)
-    if mark and "," not in line:
-        raise TableError(f"{path} has its cells separated by {mark!r}; save it with commas, or as parquet.")
-
-
-def _explained(path: Path, error: Exception) -> TableError:
+def _explained(part: Part, error: Exception) -> TableError:
     """Return Arrow's error in words that say what to do."""
-    told = str(error)
-    if isinstance(error, UnicodeDecodeError) or "UTF8" in told:
-        return TableError(f"{path} is not text in UTF-8. Save it as UTF-8 (in a spreadsheet: 'CSV UTF-8').")
-    if "Empty CSV" in told:
-        return TableError(f"{path} is empty; a header line with column names and rows below it were expected.")
-    if "straddling" in told:
-        return TableError(f"{path} has a row of more than {BLOCK_BYTES // 2**20} MiB; is there a quote never closed?")
-    return TableError(f"{path} cannot be read as csv: {one_line(told.removeprefix('CSV parse error: '))}")
+    reason = str(error)
+    if isinstance(error, UnicodeDecodeError) or "UTF8" in reason:
+        return TableError(f"{part} is not text in UTF-8. Save it as UTF-8 (in a spreadsheet: 'CSV UTF-8').")
+    if "Empty CSV" in reason:
+        return TableError(f"{part} is empty; a header line with column names and rows below it were expected.")
+    if "straddling" in reason:
+        return TableError(f"{part} has a row of more than {BLOCK_BYTES // 2**20} MiB; is there a quote never closed?")
+    return TableError(f"{part} cannot be read as csv: {one_line(reason.removeprefix('CSV parse error: '))}")
 
 
-def _refuse_bad_cell(path: Path, scores: Sequence[str]) -> None:
+def _refuse_bad_cell(part: Part, scores: Sequence[str]) -> None:
     """Read the score columns as text and raise for the first cell that is no number."""
     import pyarrow as pa
 
     first_row = 0
-    for block in _blocks(path, dict.fromkeys(scores, pa.string())):
+    for block in _blocks(part, dict.fromkeys(scores, pa.string())):
         for name in scores:
             text_as_floats(as_text(block[name]), name, first_row)
         first_row += len(block)
 
 
-def _types_of(path: Path, names: Sequence[str], *, typed: bool) -> dict[str, Any]:
+def _types_of(parts: Sequence[Part], names: Sequence[str], *, typed: bool) -> dict[str, Any]:
     """Return for each column the first type that gives all its cells back as they are, text at the last."""
+    import pyarrow as pa
+
+    if not typed or not names:
+        return dict.fromkeys(names, pa.string())
+    possible = {name: [pa.int64(), pa.float64(), pa.bool_()] for name in names}
+    filled: set[str] = set()
+    for part in parts:
+        try:
+            _narrow(part, [name for name in _header(part) if name in possible], possible, filled)
+        except pa.ArrowInvalid as error:
+            raise _explained(part, error) from None
+    return {name: types[0] if types and name in filled else pa.string() for name, types in possible.items()}
+
+
+def _narrow(part: Part, names: Sequence[str], possible: dict[str, list[Any]], filled: set[str]) -> None:
+    """Strike out the types that do not give the cells of one file back."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    possible = {name: [pa.int64(), pa.float64(), pa.bool_()] if typed else [] for name in names}
-    filled = set()
-    for block in _blocks(path, dict.fromkeys(names, pa.string())) if typed and names else ():
-        for name, types in possible.items():
+    for block in _blocks(part, dict.fromkeys(names, pa.string())):
+        for name in names:
             cells = block[name].filter(pc.not_equal(block[name], ""))
             filled |= {name} if len(cells) else set()
-            possible[name] = [kind for kind in types if _comes_back(cells, kind)]
-    return {name: types[0] if types and name in filled else pa.string() for name, types in possible.items()}
+            possible[name] = [kind for kind in possible[name] if _comes_back(cells, kind)]
 
 
 def _comes_back(cells: pa.StringArray, kind: pa.DataType) -> bool:
@@ -137,7 +161,7 @@ def _comes_back(cells: pa.StringArray, kind: pa.DataType) -> bool:
     return not changed or (kind == pa.float64() and all(repr(float(cell)) == cell for cell in changed))
 
 
-def write(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+def write(file: BinaryIO, kind: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
     """Write the batches one by one; floats in their shortest form that reads back to the same bits."""
     import pyarrow as pa
     import pyarrow.csv as pc
@@ -145,6 +169,7 @@ def write(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> N
     nested = [field.name for field in schema if pa.types.is_nested(field.type)]
     if nested:
         raise TableError(f"csv cannot hold the lists or records in {nested}; write parquet or jsonl instead.")
-    with pc.CSVWriter(path, schema) as writer:
+    options = pc.WriteOptions(delimiter="\t" if kind.startswith(".tsv") else ",")
+    with pc.CSVWriter(file, schema, write_options=options) as writer:
         for batch in batches:
             writer.write_batch(batch)

@@ -2,54 +2,81 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
+import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import msgspec
 
 from vecuq._check import unique_names
 from vecuq.errors import ColumnError, TableError
+from vecuq.table.source import Part
 from vecuq.table.text import floats_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 65_536
-BATCH_BYTES = 64 * 2**20
+BLOCK_BYTES = 8 * 2**20
 # A longer line than this is not a row of scores.
 LINE_BYTES = 16 * 2**20
 # Marks a column of text that is JSON itself: lists, records, or cells of different kinds.
 _JSON = {b"vecuq": b"json"}
+# The end of a key; in a text, the quote would have a backslash before it.
+_KEY_END = re.compile(rb'"\s*:')
 
 Row = dict[str, Any]
+Kinds = dict[str, set[str]]
 
 
-def read(path: Path, columns: Sequence[str], *, typed: bool = True, alone: bool = False) -> Iterator[pa.RecordBatch]:
-    """Yield the file in batches of bounded size; a first pass finds out what each column holds.
+def schemas(parts: Sequence[Part], columns: Sequence[str], *, typed: bool = True) -> list[pa.Schema]:
+    """Return the columns of each file, after a first pass over it; a column has one type in all files.
 
     Lists, records and columns of mixed kinds become JSON text, which :func:`write` writes out as it was. JSON has
     types, so ``typed`` changes nothing.
     """
     import pyarrow as pa
 
-    schema = _schema_of(path, columns)
+    found = [_kinds_in(part) for part in parts]
+    if not any(found):
+        raise TableError(f"{parts[0]} has no rows.")
+    together: Kinds = {name: {"float"} for name in columns}
+    for name, kinds in chain.from_iterable(kinds.items() for kinds in found):
+        together.setdefault(name, set()).update(() if name in columns else kinds)
+    return [pa.schema([_field(name, together[name]) for name in kinds]) for kinds in found]
+
+
+def read(part: Part, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the columns of ``schema`` in batches of bounded size; what a row lacks is null."""
+    import pyarrow as pa
+
     first_row = 0
-    for rows in _batches(path):
-        cells = {field.name: [row.get(field.name) for row in rows] for field in schema}
-        scores = {name: floats_of(cells[name], name, first_row) for name in columns if name in cells}
-        arrays = [_array(scores.get(field.name, cells[field.name]), field) for field in schema]
+    for rows in _batches(part):
+        arrays = [_array(_cells_of(rows, field.name), field, first_row) for field in schema]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
         first_row += len(rows)
 
 
-def _array(cells: Any, field: pa.Field) -> pa.Array:
+def _cells_of(rows: list[Row], name: str) -> list[Any]:
+    try:
+        return list(map(itemgetter(name), rows))
+    except KeyError:
+        return [row.get(name) for row in rows]
+
+
+def _array(cells: Any, field: pa.Field, first_row: int) -> pa.Array:
     import pyarrow as pa
 
     if _is_json(field):
         cells = [None if cell is None else json.dumps(_without_nan(cell)) for cell in cells]
+    elif field.type == pa.float64():
+        cells = floats_of(cells, field.name, first_row)
     return pa.array(cells, type=field.type, from_pandas=True)
 
 
@@ -58,16 +85,13 @@ def _is_json(field: pa.Field) -> bool:
     return _JSON.items() <= (field.metadata or {}).items()
 
 
-def _schema_of(path: Path, columns: Sequence[str]) -> pa.Schema:
-    import pyarrow as pa
-
-    kinds: dict[str, set[str]] = {}
-    for rows in _batches(path):
+def _kinds_in(part: Part) -> Kinds:
+    """Return which kinds of cells each column of a file holds."""
+    kinds: Kinds = {}
+    for rows in _batches(part):
         for name in dict.fromkeys(chain.from_iterable(rows)):
-            kinds.setdefault(name, set()).update(_kinds_of([row.get(name) for row in rows]))
-    if not kinds:
-        raise TableError(f"{path} has no rows.")
-    return pa.schema([_field(name, {"float"} if name in columns else found) for name, found in kinds.items()])
+            kinds.setdefault(name, set()).update(_kinds_of(_cells_of(rows, name)))
+    return kinds
 
 
 def _kinds_of(cells: list[Any]) -> set[str]:
@@ -99,35 +123,64 @@ def _field(name: str, kinds: set[str]) -> pa.Field:
     return pa.field(name, pa.string(), metadata=_JSON) if kind is None else pa.field(name, kind)
 
 
-def _batches(path: Path) -> Iterator[list[Row]]:
-    rows: list[Row] = []
-    size = 0
-    for row, n_bytes in _rows(path):
-        rows.append(row)
-        size += n_bytes
-        if len(rows) == BATCH_ROWS or size > BATCH_BYTES:
-            yield rows
-            rows, size = [], 0
-    if rows:
-        yield rows
+def _batches(part: Part) -> Iterator[list[Row]]:
+    """Yield the rows of a file in lists of bounded size."""
+    decode = msgspec.json.Decoder().decode_lines
+    for block, first_line in _blocks(part):
+        rows = _quickly(block, decode)
+        if rows is None:
+            rows = list(_one_by_one(block, part, first_line))
+        yield from (rows[start : start + BATCH_ROWS] for start in range(0, len(rows), BATCH_ROWS))
 
 
-def _rows(path: Path) -> Iterator[tuple[Row, int]]:
-    """Yield every row with the length of its line; blank lines are skipped."""
-    decode = json.JSONDecoder(object_pairs_hook=_record).decode
-    number = 0
-    with path.open("rb") as file:
-        while line := file.readline(LINE_BYTES + 1):
-            number += 1
-            if len(line) > LINE_BYTES:
-                raise TableError(f"{path}, line {number}: longer than {LINE_BYTES // 2**20} MiB; not a row of scores.")
-            if line := line.removeprefix(BOM_UTF8).strip():
-                yield _parse(line, decode, f"{path}, line {number}"), len(line)
+def _blocks(part: Part) -> Iterator[tuple[bytes, int]]:
+    """Yield some whole lines at a time, with the number of the first."""
+    number = 1
+    with gzip.open(part.path) if part.is_packed else part.path.open("rb") as file:
+        while block := file.read(min(BLOCK_BYTES, LINE_BYTES)):
+            begun = len(block) - (block.rfind(b"\n") + 1)
+            block += file.readline(LINE_BYTES + 1 - begun) if begun else b""
+            if len(block) - (block.rfind(b"\n", 0, -1) + 1) > LINE_BYTES:
+                number += block.count(b"\n", 0, -1)
+                raise TableError(f"{part}, line {number}: longer than {LINE_BYTES // 2**20} MiB; not a row of scores.")
+            yield (block.removeprefix(BOM_UTF8) if number == 1 else block), number
+            number += block.count(b"\n")
 
 
-def _parse(line: bytes, decode: Callable[[str], Any], place: str) -> Row:
+def _quickly(block: bytes, decode: Any) -> list[Row] | None:
+    """Return the rows of a block; None if there is anything about it that must be looked at line by line."""
     try:
-        row = decode(line.decode())
+        rows: list[Row] = decode(block)
+        n_keys = sum(map(len, rows))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError):
+        return None
+    n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
+    if len(rows) != n_lines or set(map(type, rows)) != {dict}:
+        return None
+    # A doubled key is lost on the way, so the keys are counted in the text as well.
+    if n_keys == block.count(b":"):
+        return rows
+    n_written = len(_KEY_END.findall(block))
+    return rows if n_written in (n_keys, sum(map(_n_keys, rows))) else None
+
+
+def _n_keys(value: Any) -> int:
+    """Count the keys of a value at any depth."""
+    inner = value.values() if type(value) is dict else value
+    return (len(value) if type(value) is dict else 0) + sum(_n_keys(one) for one in inner if type(one) in (dict, list))
+
+
+def _one_by_one(block: bytes, part: Part, first_line: int) -> Iterator[Row]:
+    """Yield the rows of a block with Python's reader, which takes NaN and sees doubled keys; skip blank lines."""
+    decoder = json.JSONDecoder(object_pairs_hook=_record)
+    for number, line in enumerate(block.split(b"\n"), start=first_line):
+        if line := line.removeprefix(BOM_UTF8).strip():
+            yield _parse(line, decoder, f"{part}, line {number}")
+
+
+def _parse(line: bytes, decoder: json.JSONDecoder, place: str) -> Row:
+    try:
+        row = decoder.decode(line.decode())
     except ColumnError as error:
         raise ColumnError(f"{place}: {error}") from None
     except (ValueError, RecursionError):
@@ -144,25 +197,37 @@ def _record(pairs: list[tuple[str, Any]]) -> Row:
     return record
 
 
-def write(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+def write(file: BinaryIO, kind: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
     """Write the batches row by row; a missing number is null, as JSON knows no NaN."""
-    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=str).encode
-    with path.open("w", encoding="utf-8") as file:
-        for batch in batches:
-            columns = [_cells(batch[field.name], field) for field in schema]
-            file.writelines(
-                encode(dict(zip(schema.names, row, strict=True))) + "\n" for row in zip(*columns, strict=True)
-            )
+    encode, names = msgspec.json.Encoder().encode_lines, schema.names
+    for batch in batches:
+        columns = [_cells(batch[field.name], field) for field in schema]
+        file.write(encode([dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]))
 
 
 def _cells(column: pa.Array, field: pa.Field) -> list[Any]:
     import pyarrow as pa
 
-    cells = column.to_pylist()
     if _is_json(field):
-        return [None if cell is None else _without_nan(json.loads(cell)) for cell in cells]
-    plain = pa.types.is_integer(field.type) or pa.types.is_string(field.type)
-    return cells if plain else [_without_nan(cell) for cell in cells]
+        return [None if cell is None else _as_it_was(cell) for cell in column.to_pylist()]
+    if pa.types.is_floating(field.type):
+        return list(column.to_numpy(zero_copy_only=False).tolist())
+    simple = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_string, pa.types.is_large_string, pa.types.is_null)
+    cells: list[Any] = column.to_pylist()
+    return cells if any(known(field.type) for known in simple) else [_plain(cell) for cell in cells]
+
+
+def _as_it_was(cell: str) -> msgspec.Raw:
+    return msgspec.Raw(json.dumps(_without_nan(json.loads(cell)), ensure_ascii=False).encode())
+
+
+def _plain(value: Any) -> Any:
+    """Return a cell as what JSON knows; dates and the like as Python writes them."""
+    if isinstance(value, dict):
+        return {name: _plain(cell) for name, cell in value.items()}
+    if isinstance(value, list):
+        return [_plain(cell) for cell in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def _without_nan(value: Any) -> Any:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from vecuq._check import one_line, unique_names
 from vecuq.errors import TableError
+from vecuq.table.source import Part
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,33 +19,40 @@ if TYPE_CHECKING:
 BATCH_ROWS = 65_536
 
 
-def read(path: Path, columns: Sequence[str], *, typed: bool = True, alone: bool = False) -> Iterator[pa.RecordBatch]:
-    """Yield the arrays in batches; npz arrays are loaded whole, and have types, so ``typed`` changes nothing."""
+def schemas(parts: Sequence[Part], columns: Sequence[str], *, typed: bool = True) -> list[pa.Schema]:
+    """Return the columns of each file; npz arrays have types, so ``typed`` changes nothing."""
+    return [_table_of(part).schema for part in parts]
+
+
+def read(part: Part, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the columns of ``schema`` in batches; npz arrays are loaded whole."""
+    yield from _table_of(part).select(schema.names).to_batches(max_chunksize=BATCH_ROWS)
+
+
+def _table_of(part: Part) -> pa.Table:
     import pyarrow as pa
 
-    arrays = _columns_of(path, _load(path))
-    table = pa.table({name: pa.array(_native(array)) for name, array in arrays.items()})
-    yield from table.to_batches(max_chunksize=BATCH_ROWS) or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+    return pa.table({name: pa.array(_native(array)) for name, array in _columns_of(part, _load(part)).items()})
 
 
-def _load(path: Path) -> dict[str, Any]:
+def _load(part: Part) -> dict[str, Any]:
     try:
-        with path.open("rb") as file:
+        with part.path.open("rb") as file:
             archive = np.load(file, allow_pickle=False)
             if isinstance(archive, np.ndarray):
                 raise TableError("it is a single npy array; save named columns with np.savez")
             return {name: archive[name] for name in unique_names(archive.files)}
     except (ValueError, EOFError, KeyError, NotImplementedError, RuntimeError, SyntaxError, zlib.error) as error:
-        raise TableError(f"{path} cannot be read as npz (pickled objects are refused): {one_line(error)}") from None
+        raise TableError(f"{part} cannot be read as npz (pickled objects are refused): {one_line(error)}") from None
 
 
-def _columns_of(path: Path, arrays: dict[str, Any]) -> dict[str, Any]:
+def _columns_of(part: Part, arrays: dict[str, Any]) -> dict[str, Any]:
     """Return the columns by name; a matrix ``scores`` is taken apart."""
     if "scores" in arrays and getattr(arrays["scores"], "ndim", 0) == 2:
         matrix = arrays.pop("scores")
         names = [str(name) for name in arrays.pop("columns", [f"x{k}" for k in range(matrix.shape[1])])]
         if len(names) != matrix.shape[1]:
-            raise TableError(f"{path}: `columns` names {len(names)} columns, `scores` has {matrix.shape[1]}.")
+            raise TableError(f"{part}: `columns` names {len(names)} columns, `scores` has {matrix.shape[1]}.")
         unique_names([*names, *arrays])
         arrays = {**dict(zip(names, matrix.T, strict=True)), **arrays}
     shapes = {name: getattr(array, "shape", None) for name, array in arrays.items()}
@@ -55,7 +62,7 @@ def _columns_of(path: Path, arrays: dict[str, Any]) -> dict[str, Any]:
         or any(shape is None or len(shape) != 1 for shape in shapes.values())
     ):
         raise TableError(
-            f"{path} must hold one-dimensional arrays of one length, or a matrix `scores` with names in `columns`; "
+            f"{part} must hold one-dimensional arrays of one length, or a matrix `scores` with names in `columns`; "
             f"it holds {one_line(shapes)}."
         )
     return arrays
@@ -66,7 +73,7 @@ def _native(array: Any) -> Any:
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
-def write(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+def write(file: BinaryIO, kind: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
     """Gather everything, as npz wants it, and write one array per column."""
     import pyarrow as pa
 
@@ -76,10 +83,10 @@ def write(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> N
     if objects:
         raise TableError(f"npz cannot hold the columns {objects} without pickle; write parquet instead.")
     # Not np.savez, for which a column called "file" is an argument.
-    with zipfile.ZipFile(path, "w") as archive:
+    with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, array, allow_pickle=False)
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, array, allow_pickle=False)
 
 
 def _array_of(column: pa.ChunkedArray) -> Any:

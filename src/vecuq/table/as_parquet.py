@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from vecuq.table.source import Part
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -13,19 +14,28 @@ BATCH_ROWS = 65_536
 BATCH_BYTES = 64 * 2**20
 
 
-def read(path: Path, columns: Sequence[str], *, typed: bool = True, alone: bool = False) -> Iterator[pa.RecordBatch]:
-    """Yield the file in batches of bounded size; its types are known, so ``typed`` changes nothing."""
-    import pyarrow as pa
+def schemas(parts: Sequence[Part], columns: Sequence[str], *, typed: bool = True) -> list[pa.Schema]:
+    """Return the columns of each file; their types are known, so ``typed`` changes nothing."""
+    return [_schema_of(part) for part in parts]
+
+
+def _schema_of(part: Part) -> pa.Schema:
+    with _opened(part) as file:
+        return file.schema_arrow
+
+
+def _opened(part: Part) -> Any:
     import pyarrow.parquet as pq
 
     # Arrow would otherwise hold on to every row group that it has read until the file is closed.
-    with pq.ParquetFile(path, pre_buffer=False, buffer_size=2**20) as file:
-        if not file.metadata.num_rows:
-            yield pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
-        present = [name for name in columns if name in file.schema_arrow.names]
-        yield from file.iter_batches(
-            batch_size=_rows_per_batch(file.metadata), columns=present if alone and present else None
-        )
+    return pq.ParquetFile(part.path, pre_buffer=False, buffer_size=2**20)
+
+
+def read(part: Part, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the columns of ``schema`` in batches of bounded size."""
+    with _opened(part) as file:
+        wanted = None if schema.names == file.schema_arrow.names else schema.names
+        yield from file.iter_batches(batch_size=_rows_per_batch(file.metadata), columns=wanted)
 
 
 def _rows_per_batch(metadata: Any) -> int:
@@ -35,18 +45,16 @@ def _rows_per_batch(metadata: Any) -> int:
     return int(min(BATCH_ROWS, max(1.0, BATCH_BYTES / max(row_bytes, 1.0))))
 
 
-def count(path: Path) -> int:
+def count(part: Part) -> int:
     """Return the number of rows, which the file's footer states."""
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(path) as file:
+    with _opened(part) as file:
         return int(file.metadata.num_rows)
 
 
-def write(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+def write(file: BinaryIO, kind: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
     """Write the batches one by one."""
     import pyarrow.parquet as pq
 
-    with pq.ParquetWriter(path, schema) as writer:
+    with pq.ParquetWriter(file, schema) as writer:
         for batch in batches:
             writer.write_batch(batch)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from vecuq._check import Array
 from vecuq.errors import ColumnError, TableError
+from vecuq.table.frames import names_of
 from vecuq.table.score_table import ScoreTable
 
 
@@ -31,17 +31,18 @@ class Matching:
             return self._filled(data, absent)
         if isinstance(data, ScoreTable):
             return self._values_of_table(data)
-        if self.named and _has_names(data):
+        if self.named and names_of(data) is not None:
             return ScoreTable.of(data, columns=self.columns, flip=self.flipped).values
         values = self._by_position(ScoreTable.of(data))
         return ScoreTable(self.columns, values).flip(self.flipped).values
 
     def absent_from(self, data: Any) -> list[str]:
         """Return the fitted columns that named data lack; none if they lack all, for then something else is wrong."""
-        if not self.named or not (isinstance(data, ScoreTable) or _has_names(data)):
+        names = data.columns if isinstance(data, ScoreTable) else names_of(data)
+        if not self.named or names is None:
             return []
-        names = set(_names(data))
-        absent = [name for name in self.columns if name not in names]
+        known = set(map(str, names))
+        absent = [name for name in self.columns if name not in known]
         return absent if len(absent) < len(self.columns) else []
 
     def _filled(self, data: Any, absent: list[str]) -> Array:
@@ -75,20 +76,7 @@ class Matching:
 
 def is_named(data: Any) -> bool:
     """Whether all columns of ``data`` have names that are text, by which they can be matched."""
-    if isinstance(data, ScoreTable) or type(data) is dict:
+    if isinstance(data, ScoreTable):
         return True
-    # Asked of the type first: a lazy frame warns when it is asked itself, and is refused later.
-    known = [name for name in ("column_names", "columns") if hasattr(type(data), name)]
-    return bool(known) and all(isinstance(name, str) for name in getattr(data, known[0]))
-
-
-def _has_names(data: Any) -> bool:
-    # Asked of the type: a lazy frame warns when it is asked itself, and is refused later.
-    return type(data) is dict or any(hasattr(type(data), part) for part in ("column_names", "columns"))
-
-
-def _names(data: Any) -> Sequence[str]:
-    """Return the column names of a score table, a frame or a mapping."""
-    # A pyarrow table has `columns` too, but they are not names.
-    part = "column_names" if hasattr(type(data), "column_names") else "columns"
-    return [str(name) for name in (data if type(data) is dict else getattr(data, part))]
+    names = names_of(data)
+    return names is not None and all(isinstance(name, str) for name in names)

@@ -11,7 +11,8 @@ import numpy as np
 
 from vecuq._check import Array, shape_of, unique_names, wanted_columns
 from vecuq.errors import ColumnError, TableError
-from vecuq.table.text import as_text, census, floats_of, text_as_floats
+from vecuq.table.frames import at_hand, is_arrow
+from vecuq.table.text import arrow_as_floats, as_text, floats_of, role_of_arrow, role_of_text, text_as_floats
 
 # What vecuq itself adds to a table; never taken for a score.
 RESERVED = ("uncertainty", "p_value", "flagged")
@@ -31,7 +32,7 @@ class ScoreTable:
     columns
         Names of the score columns.
     values
-        Scores, shape (rows, columns), float64; missing values are NaN.
+        Scores, shape (rows, columns), float64, or float32 if they came as one such array; missing values are NaN.
     others
         The remaining columns (ids, texts, labels), a frame of the library it came from, or None.
     flipped
@@ -61,33 +62,38 @@ class ScoreTable:
         return {name: int(count) for name, count in zip(self.columns, counts, strict=True) if count}
 
     @staticmethod
-    def of(data: Any, *, columns: Sequence[str] | None = None, flip: Iterable[str] = ()) -> ScoreTable:
-        """Make a score table of an array, a mapping of columns, or a pandas, polars or pyarrow frame.
+    def of(data: Any, *, columns: Sequence[str] | None = None, flip: Iterable[str] | None = ()) -> ScoreTable:
+        """Make a score table of anything in memory that has rows and columns.
 
         Parameters
         ----------
         data
-            What holds the scores.
+            What holds the scores: an array, a dict of columns, a list of dicts, a pyarrow table, batch or reader of
+            batches, or a frame of any library that narwhals knows (pandas, polars, modin, ...). A lazy frame is
+            collected, with a warning.
         columns
             Names of the score columns. By default every floating-point column of a frame (if it has none, every
             column of whole numbers), or all columns of an array (``x0``, ``x1``, ...). Whole numbers beside
             floating-point columns are taken for ids and labels: name them to use them. A column of text counts by
             what it holds: all numbers make it a score, most an error that names the stray cell.
         flip
-            Columns in which higher means more *confident*; they are negated.
+            Columns in which higher means more *confident*; they are negated. None is none.
         """
         if isinstance(data, ScoreTable):
-            table = data if columns is None else data.select(columns)
-        elif type(data) is dict:
-            table = _of_columns(dict(zip(unique_names(data), map(_column, data.values()), strict=True)), columns)
-        elif _is_frame(data):
-            table = _of_frame(data, columns)
-        else:
+            return (data if columns is None else data.select(columns)).flip(flip)
+        found = at_hand(data)
+        if found is None:
             table = _of_array(data, columns)
+        elif isinstance(found, dict):
+            table = _of_columns(dict(zip(unique_names(found), map(_column, found.values()), strict=True)), columns)
+        else:
+            table = _of_frame(found, columns)
         return table.flip(flip)
 
-    def flip(self, names: Iterable[str]) -> ScoreTable:
+    def flip(self, names: Iterable[str] | None) -> ScoreTable:
         """Negate the named columns, from confidence to uncertainty."""
+        if names is None:
+            return self
         where = "The choice of score columns"
         chosen = wanted_columns(names, self.columns, purpose="which should be flipped", where=where)
         if not chosen:
@@ -152,49 +158,30 @@ def _of_columns(data: dict[str, Any], columns: Sequence[str] | None) -> ScoreTab
     return ScoreTable(names, np.column_stack([_floats(data[name], name) for name in names]), others or None)
 
 
-def _is_frame(data: Any) -> bool:
-    # Asked of the type: a lazy frame warns when it is asked itself.
-    return hasattr(type(data), "columns") or hasattr(type(data), "column_names")
-
-
-def _of_frame(data: Any, columns: Sequence[str] | None) -> ScoreTable:
-    frame = _eager(data)
-    unique_names(frame.columns)
+def _of_frame(frame: Any, columns: Sequence[str] | None) -> ScoreTable:
+    """Make a table of a pyarrow table or batch, or of a narwhals frame."""
+    arrow = is_arrow(frame)
+    present = frame.schema.names if arrow else frame.columns
+    unique_names(present)
     # A frame of pandas may have names that are no text.
-    keys = {str(key): key for key in frame.columns}
-    series = {name: frame.get_column(key) for name, key in keys.items()}
-    names = _chosen(columns, series)
+    keys = {str(key): key for key in present}
+    cells = {name: frame.column(key) if arrow else frame.get_column(key) for name, key in keys.items()}
+    names = _chosen(columns, cells)
     values = np.empty((len(frame), len(names)))
     for k, name in enumerate(names):
-        values[:, k] = _floats(series[name], name)
+        values[:, k] = _floats(cells[name], name)
     aside = [key for name, key in keys.items() if name in names]
-    others = frame.drop(aside) if len(aside) < len(keys) else None
-    return ScoreTable(names, values, None if others is None else others.to_native())
-
-
-def _eager(data: Any) -> Any:
-    import narwhals as nw
-    import pyarrow as pa
-
-    if isinstance(data, pa.RecordBatch):
-        data = pa.Table.from_batches([data])
-    try:
-        return nw.from_native(data, eager_only=True)
-    except ValueError:
-        # narwhals refuses doubled names too, but does not say what to do.
-        unique_names(getattr(data, "column_names", None) or data.columns)
-        raise
-    except TypeError:
-        raise TableError(
-            f"A {type(data).__name__} is not a table that vecuq reads. Give a NumPy array, a pandas, polars or "
-            f"pyarrow frame in memory, or a ScoreTable."
-        ) from None
+    if len(aside) == len(keys):
+        return ScoreTable(names, values)
+    return ScoreTable(names, values, frame.drop_columns(aside) if arrow else frame.drop(aside).to_native())
 
 
 def _floats(column: Any, name: str) -> Array:
-    """Return a NumPy array or a narwhals series as float64; anything that is no number is an error with its row."""
+    """Return the cells of any column as float64; anything that is no number is an error with its row."""
     if isinstance(column, np.ndarray):
         return _array_as_floats(column, name)
+    if is_arrow(column):
+        return arrow_as_floats(column, name)
     import narwhals as nw
 
     if column.dtype.is_numeric() or column.dtype == nw.Boolean:
@@ -241,17 +228,13 @@ def _role(column: Any) -> str:
     """Return what a column is for: a quantity, a count (or an id), one of these spoilt by stray cells, or neither."""
     if isinstance(column, np.ndarray):
         known = {"f": "quantity", "i": "count", "u": "count"}.get(column.dtype.kind, "")
-        return _role_of_text(as_text(column.tolist())) if column.dtype.kind in "UO" else known
+        return role_of_text(as_text(column.tolist())) if column.dtype.kind in "UO" else known
+    if is_arrow(column):
+        return role_of_arrow(column)
     import narwhals as nw
 
     if column.dtype.is_numeric():
         return "count" if column.dtype.is_integer() else "quantity"
     if column.dtype == nw.String:
-        return _role_of_text(as_text(column.to_arrow()))
-    return _role_of_text(as_text(column.to_list())) if column.dtype == nw.Object else ""
-
-
-def _role_of_text(text: Any) -> str:
-    told = census(text)
-    kind = "count" if told.is_whole else "quantity"
-    return kind if told.is_number else f"spoilt {kind}" if told.is_spoilt else ""
+        return role_of_text(as_text(column.to_arrow()))
+    return role_of_text(as_text(column.to_list())) if column.dtype == nw.Object else ""

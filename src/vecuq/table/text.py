@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,17 +16,20 @@ if TYPE_CHECKING:
 
 # How people write that a value is missing.
 MISSING = ("", "#N/A", "#NA", "-NaN", "-nan", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
+# How a number is written that no program reads as one: 0,5 and 1,234.5 and 5 %.
+_NEARLY = r"^\s*[+-]?(\d+,\d+([eE][+-]?\d+)?|\d{1,3}(,\d{3})+\.\d*|\d+([.,]\d+)?\s?%)\s*$"
 # A number with zeros in front, such as 007, is a name and no quantity; 00.5 is a quantity.
 _NUMBER = r"^\s*[+-]?((0|[1-9]\d*|\d+\.\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))\s*$"
 _WHOLE = r"^\s*[+-]?(0|[1-9]\d*)\s*$"
 
 
 class Census(NamedTuple):
-    """How many cells of a column of text are there at all, are numbers, and are whole numbers."""
+    """How many cells of a column of text are there at all, are numbers, whole numbers, or nearly numbers."""
 
     present: int
     numbers: int
     whole: int
+    nearly: int
 
     @property
     def is_number(self) -> bool:
@@ -34,12 +39,12 @@ class Census(NamedTuple):
     @property
     def is_whole(self) -> bool:
         """Every number is a whole one, as in ids and labels."""
-        return self.whole == self.numbers > 0
+        return self.whole == self.numbers > 0 == self.nearly
 
     @property
     def is_spoilt(self) -> bool:
-        """Most cells are numbers and some are not: a score column with a stray cell, not a column of texts."""
-        return self.present > self.numbers > self.present // 2
+        """Most cells are numbers or nearly so and some are not: a score column with stray cells, and no texts."""
+        return self.present > self.numbers and self.numbers + self.nearly > self.present // 2
 
 
 def census(text: pa.ChunkedArray) -> Census:
@@ -47,8 +52,8 @@ def census(text: pa.ChunkedArray) -> Census:
     import pyarrow.compute as pc
 
     missing = text.null_count + _count(pc.is_in(text, value_set=_missing_words()))
-    numbers, whole = (_count(pc.match_substring_regex(text, pattern)) for pattern in (_NUMBER, _WHOLE))
-    return Census(len(text) - missing, numbers, whole)
+    found = [_count(pc.match_substring_regex(text, pattern)) for pattern in (_NUMBER, _WHOLE, _NEARLY)]
+    return Census(len(text) - missing, *found)
 
 
 def _count(mask: pa.ChunkedArray) -> int:
@@ -85,17 +90,70 @@ def text_as_floats(text: pa.ChunkedArray, name: str, first_row: int = 0) -> Arra
         return floats_of(text.to_pylist(), name, first_row)
 
 
+def arrow_as_floats(column: Any, name: str, first_row: int = 0) -> Array:
+    """Return an Arrow array of any type as float64, NaN where missing; what is no number is an error with its row."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind):
+        return np.asarray(column.to_numpy(zero_copy_only=False), dtype=float)
+    if is_numeric(kind):
+        return np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
+    if is_text(kind):
+        return text_as_floats(as_text(column), name, first_row)
+    return floats_of(column.to_pylist(), name, first_row)
+
+
+def is_numeric(kind: pa.DataType) -> bool:
+    """Whether an Arrow type holds numbers, truth values, or nothing at all."""
+    import pyarrow.types as pt
+
+    return any(known(kind) for known in (pt.is_floating, pt.is_integer, pt.is_boolean, pt.is_decimal, pt.is_null))
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether an Arrow type holds text."""
+    import pyarrow.types as pt
+
+    return bool(pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind))
+
+
+def role_of_arrow(column: Any) -> str:
+    """Return what an Arrow column is for; see :func:`role_of_text`."""
+    import pyarrow.types as pt
+
+    if pt.is_floating(column.type) or pt.is_decimal(column.type):
+        return "quantity"
+    if pt.is_integer(column.type):
+        return "count"
+    return role_of_text(as_text(column)) if is_text(column.type) else ""
+
+
+def role_of_text(text: pa.ChunkedArray) -> str:
+    """Return what text is for: a quantity, a count (or an id), one of these spoilt by stray cells, or neither."""
+    found = census(text)
+    kind = "count" if found.is_whole else "quantity"
+    return kind if found.is_number else f"spoilt {kind}" if found.is_spoilt else ""
+
+
 def floats_of(cells: Sequence[object], name: str, first_row: int = 0) -> Array:
     """Return cells of any kind as float64, NaN where missing; anything else is an error with its row."""
-    if set(map(type, cells)) <= {float, type(None)}:
-        return np.array(cells, dtype=float)
+    if set(map(type, cells)) <= {float, int, bool, type(None)}:
+        with suppress(OverflowError):
+            return np.array(cells, dtype=float)
     found = []
     for row, cell in enumerate(cells):
         try:
             found.append(_number(cell))
         except (TypeError, ValueError, OverflowError):
-            raise bad_cell(name, first_row + row, cell) from None
+            raise bad_cell(name, first_row + row, cell, hint=_remedy(cell)) from None
     return np.array(found, dtype=float)
+
+
+def _remedy(cell: object) -> str:
+    nearly = isinstance(cell, str) and re.match(_NEARLY, cell)
+    return "Write numbers with a decimal point and nothing else, as in 1234.5. " if nearly else ""
 
 
 def _number(cell: object) -> float:

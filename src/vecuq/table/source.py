@@ -1,0 +1,186 @@
+"""What the name of a table means: a file, several, a folder of part files, a pattern, or ``-`` for standard input."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from glob import glob, has_magic
+from pathlib import Path
+
+from vecuq._check import existing_file
+from vecuq.errors import TableError
+
+PathLike = str | os.PathLike[str]
+STDIO = "-"
+# How a file is read and written, by its ending; gz is unpacked and packed on the way.
+_FORMATS = {
+    ".csv": "csv",
+    ".csv.gz": "csv",
+    ".tsv": "csv",
+    ".tsv.gz": "csv",
+    ".parquet": "parquet",
+    ".feather": "arrow",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+    ".npz": "npz",
+    ".jsonl": "jsonl",
+    ".jsonl.gz": "jsonl",
+}
+EXTENSIONS = tuple(_FORMATS)
+
+
+def kind_of(path: PathLike) -> str:
+    """Return the ending that says how to read or write a table file."""
+    name = Path(path).name.lower()
+    kind = next((ending for ending in reversed(EXTENSIONS) if name.endswith(ending)), None)
+    if kind is None:
+        raise TableError(f"{path} must end in one of {', '.join(EXTENSIONS)}, which says how to read or write it.")
+    return kind
+
+
+def format_of(kind: str) -> str:
+    """Return the format behind an ending: csv, parquet, arrow, npz or jsonl."""
+    return _FORMATS[kind]
+
+
+def is_table_name(path: PathLike) -> bool:
+    """Whether a path ends like a table file."""
+    return Path(path).name.lower().endswith(EXTENSIONS)
+
+
+def is_stdio(path: object) -> bool:
+    """Whether a path means standard input or output."""
+    return isinstance(path, str | os.PathLike) and os.fspath(path) == STDIO
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file of a table, and what messages call it."""
+
+    path: Path
+    kind: str
+    shown: str
+
+    def __str__(self) -> str:
+        return self.shown
+
+    @property
+    def format(self) -> str:
+        """How the file is read: csv, parquet, arrow, npz or jsonl."""
+        return format_of(self.kind)
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the file is packed by gzip."""
+        return self.kind.endswith(".gz")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The files that hold one table, in the order in which they are read."""
+
+    shown: str
+    parts: tuple[Part, ...]
+
+    def __str__(self) -> str:
+        return self.shown
+
+    @staticmethod
+    def of(where: PathLike | Sequence[PathLike] | Source) -> Source:
+        """Find the files that one path, or several, stand for.
+
+        A folder stands for the files in it and a pattern such as ``parts/*.csv`` for those that match, by name; hidden
+        files and markers such as ``_SUCCESS`` are left out. ``-`` is standard input, jsonl or Arrow by its first
+        bytes, kept in a temporary file for as long as the source lives.
+        """
+        if isinstance(where, Source):
+            return where
+        paths = [where] if isinstance(where, str | os.PathLike) else list(where)
+        if [is_stdio(path) for path in paths] == [True]:
+            return _standard_input()
+        if not paths or any(map(is_stdio, paths)):
+            raise TableError("A table is one or more files, or - alone for standard input.")
+        parts = tuple(_part(file) for path in paths for file in _files_of(path))
+        # Parallel writers leave empty parts behind.
+        filled = tuple(part for part in parts if part.path.stat().st_size)
+        return Source(_shown(paths), filled or parts)
+
+    @property
+    def kind(self) -> str:
+        """The ending of the first file."""
+        return self.parts[0].kind
+
+    @property
+    def n_bytes(self) -> int:
+        """How large the files are together."""
+        return sum(part.path.stat().st_size for part in self.parts)
+
+    def holds(self, path: PathLike) -> bool:
+        """Whether a path is one of the files."""
+        return Path(path).exists() and any(os.path.samefile(path, part.path) for part in self.parts)
+
+
+def _shown(paths: Sequence[PathLike]) -> str:
+    more = len(paths) - 1
+    return str(paths[0]) if not more else f"{paths[0]} and {more:,} more file{'' if more == 1 else 's'}"
+
+
+def _part(file: Path) -> Part:
+    return Part(file, kind_of(file), str(file))
+
+
+def _files_of(path: PathLike) -> Iterator[Path]:
+    """Yield the files that one path stands for."""
+    found = Path(path)
+    if found.is_dir():
+        yield from _files_in(found)
+    elif found.exists() or not has_magic(str(path)):
+        yield existing_file(found)
+    else:
+        matches = [Path(match) for match in sorted(glob(str(path), recursive=True))]
+        files = [file for match in _unmarked(matches) for file in (_files_in(match) if match.is_dir() else [match])]
+        if not files:
+            raise TableError(f"No file matches {path}.")
+        yield from map(existing_file, dict.fromkeys(files))
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    """Yield the part files of a folder by name."""
+    files = list(_unmarked(sorted(folder.iterdir())))
+    inner = next((file for file in files if file.is_dir()), None)
+    if inner is not None:
+        raise TableError(f"{folder} has folders inside, such as {inner.name}; name the files, as in '{folder}/*/*'.")
+    if not files:
+        raise TableError(f"{folder} is a folder without table files.")
+    yield from map(existing_file, files)
+
+
+def _unmarked(files: Iterable[Path]) -> Iterator[Path]:
+    return (file for file in files if not file.name.startswith((".", "_")))
+
+
+def _standard_input() -> Source:
+    """Keep standard input in a temporary file, since types are known only after all rows were seen."""
+    handle, name = tempfile.mkstemp(prefix="vecuq-", suffix=".part")
+    path = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file, 2**20)
+        source = Source("standard input", (Part(path, _sniffed(path), "standard input"),))
+    except BaseException:
+        path.unlink()
+        raise
+    weakref.finalize(source, path.unlink, missing_ok=True)
+    return source
+
+
+def _sniffed(path: Path) -> str:
+    """Return the kind of what came in, by its first bytes: an Arrow stream or file, otherwise jsonl."""
+    with path.open("rb") as file:
+        first = file.read(6)
+    return ".arrows" if first.startswith((b"\xff\xff\xff\xff", b"ARROW1")) else ".jsonl"
