@@ -1,6 +1,7 @@
 """Table files: every kind, one meaning; read in pieces, and left alone where vecuq has no business."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import numpy.testing as npt
@@ -9,6 +10,8 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from vecuq import read_table
 from vecuq.errors import ColumnError, TableError
@@ -392,6 +395,48 @@ def test_a_bad_jsonl_is_refused_with_the_line_or_the_row(tmp_path, content, told
     (tmp_path / "s.jsonl").write_bytes(content)
     with pytest.raises(TableError, match=told):
         read_table(tmp_path / "s.jsonl", columns=columns)
+
+
+def test_lines_that_the_fast_parser_leaves_are_read_all_the_same(tmp_path):
+    lines = ['{"a": 0.5, "t": "x: \\"y\\": z"}', '{"a": NaN, "t": "http://x"}', "", ' {"a" : 1e400} \r', '{"a": -0.0}']
+    (tmp_path / "s.jsonl").write_bytes(b"\xef\xbb\xbf" + "\n".join(lines).encode())
+    table = read_table(tmp_path / "s.jsonl", columns=["a"])
+    npt.assert_array_equal(table.values[:, 0], [0.5, np.nan, np.inf, -0.0])
+    assert np.signbit(table.values[3, 0])
+    assert table.others["t"].to_pylist() == ['x: "y": z', "http://x", None, None]
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [('{"a": 1}{"a": 2}\n', 1), ('{"a": 1,\n"b": 2}\n', 1), ('{"a": 1}\n{"a": 2, "b": {"c": 1, "c": 2}}\n', 2)],
+    ids=["two on a line", "one on two lines", "doubled inside"],
+)
+def test_what_is_not_one_object_a_line_is_refused_however_fast_it_is_read(tmp_path, content, line):
+    (tmp_path / "s.jsonl").write_text(content)
+    with pytest.raises(TableError, match=f"line {line}: "):
+        read_table(tmp_path / "s.jsonl", columns=["a"])
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(st.dictionaries(st.text(max_size=4), json_values, max_size=4), min_size=1, max_size=5))
+def test_the_fast_parser_reads_what_pythons_reads(tmp_path, rows):
+    part = SimpleNamespace(path=write_rows(tmp_path / "s.jsonl", rows), is_packed=False)
+    (block, first_line), *_ = as_jsonl._blocks(part)
+    slowly = list(as_jsonl._one_by_one(block, part, first_line))
+    assert repr(list(as_jsonl._batches(part))) == repr([slowly])
+
+
+def test_the_usual_rows_are_read_by_the_fast_parser_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(as_jsonl, "_one_by_one", pytest.fail)
+    rows = [{"id": f"row: {k}", "a": k / 7, "where": {"x": [k, {"y": "z"}]}} for k in range(100)]
+    assert len(read_table(write_rows(tmp_path / "s.jsonl", rows), columns=["a"])) == 100
 
 
 def test_a_line_of_json_that_never_ends_is_refused_without_reading_it_all(tmp_path, monkeypatch):
