@@ -13,6 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
+import numpy as np
 
 from vecuq._check import unique_names
 from vecuq.errors import ColumnError, TableError
@@ -140,11 +141,17 @@ def _blocks(part: Part) -> Iterator[tuple[bytes, int]]:
         while block := file.read(min(BLOCK_BYTES, LINE_BYTES)):
             begun = len(block) - (block.rfind(b"\n") + 1)
             block += file.readline(LINE_BYTES + 1 - begun) if begun else b""
+            n_ends = _count(block, b"\n")
             if len(block) - (block.rfind(b"\n", 0, -1) + 1) > LINE_BYTES:
-                number += block.count(b"\n", 0, -1)
+                number += n_ends - block.endswith(b"\n")
                 raise TableError(f"{part}, line {number}: longer than {LINE_BYTES // 2**20} MiB; not a row of scores.")
             yield (block.removeprefix(BOM_UTF8) if number == 1 else block), number
-            number += block.count(b"\n")
+            number += n_ends
+
+
+def _count(block: bytes, letter: bytes) -> int:
+    """Count a letter, several times faster than ``bytes.count`` does if there are many."""
+    return int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord(letter)))
 
 
 def _quickly(block: bytes, decode: Any) -> list[Row] | None:
@@ -154,11 +161,11 @@ def _quickly(block: bytes, decode: Any) -> list[Row] | None:
         n_keys = sum(map(len, rows))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError):
         return None
-    n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
+    n_lines = _count(block, b"\n") + (not block.endswith(b"\n"))
     if len(rows) != n_lines or set(map(type, rows)) != {dict}:
         return None
     # A doubled key is lost on the way, so the keys are counted in the text as well.
-    if n_keys == block.count(b":"):
+    if n_keys == _count(block, b":"):
         return rows
     n_written = len(_KEY_END.findall(block))
     return rows if n_written in (n_keys, sum(map(_n_keys, rows))) else None
