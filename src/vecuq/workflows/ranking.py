@@ -17,8 +17,9 @@ from vecuq.ranker import Ranker, Settings
 from vecuq.table import ScoreTable, kind_of, read_batches
 from vecuq.workflows.evaluating import Labels, label_columns, read_whole
 from vecuq.workflows.fitting import Fitted, fit
+from vecuq.workflows.places import load_model, refuse_place
 from vecuq.workflows.scoring import Scored, score
-from vecuq.workflows.watch import NOBODY, PathLike, Watch, load_model, refuse_place
+from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
 
 @dataclass(frozen=True)
