@@ -143,3 +143,9 @@ def demo(folder: Folder = Path("demo"), as_json: AsJson = False) -> None:
     with friendly_errors():
         done = workflows.demo(folder)
         _tell_ranked(done, folder, as_json=as_json)
+    if not as_json:
+        calibration, new = folder / "calibration.csv", folder / "new.csv"
+        typer.echo("\nTry next:")
+        typer.echo(f"  vecuq doctor {calibration} {new}")
+        typer.echo(f"  vecuq score {folder / 'model.vecuq'} {new} --alpha 0.05 --explain -o {folder / 'flagged.csv'}")
+        typer.echo(f"  vecuq compare {calibration} {new} --ood is_ood --flip confidence")
