@@ -35,26 +35,18 @@ COMMANDS = {
     "doctor": Entry(
         "examining:doctor", "Check calibration rows before you trust them, and new rows for drift from them."
     ),
-    "fit": Entry(
-        "fitting:fit", "Learn from in-distribution rows how their score vectors lie, and save the model."
-    ),
+    "fit": Entry("fitting:fit", "Learn from in-distribution rows how their score vectors lie, and save the model."),
     "score": Entry(
         "ranking:score",
         "Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.",
     ),
     "rank": Entry("ranking:rank", "Fit, score and report in one go: from two tables to a folder with everything."),
-    "report": Entry(
-        "ranking:report", "Write a self-contained HTML page about new rows and how the model ranks them."
-    ),
-    "evaluate": Entry(
-        "evaluating:evaluate", "Measure how well each score, and `uncertainty`, does on labelled rows."
-    ),
+    "report": Entry("ranking:report", "Write a self-contained HTML page about new rows and how the model ranks them."),
+    "evaluate": Entry("evaluating:evaluate", "Measure how well each score, and `uncertainty`, does on labelled rows."),
     "compare": Entry(
         "evaluating:compare", "Compare vecuq with every other way to combine the scores, on labelled rows."
     ),
-    "monitor": Entry(
-        "monitoring:monitor", "Watch a stream of rows for drift from the calibration rows."
-    ),
+    "monitor": Entry("monitoring:monitor", "Watch a stream of rows for drift from the calibration rows."),
     "demo": Entry("ranking:demo", "Run the whole job on bundled example data: an ensemble on handwritten digits."),
     "reproduce": Entry("studies:reproduce", "Compute the paper's tables and figures again, beside the printed ones."),
 }

@@ -150,7 +150,9 @@ def compare(
 def _labels(error: str | None, ood: str | None, quality: str | None) -> workflows.Labels:
     """Return the label columns that were named; one at least is needed."""
     if not (error or ood or quality):
-        raise typer.BadParameter("There are no labels to evaluate with. Name a column with --error, --ood or --quality.")
+        raise typer.BadParameter(
+            "There are no labels to evaluate with. Name a column with --error, --ood or --quality."
+        )
     return workflows.Labels(error, ood, quality)
 
 
@@ -186,9 +188,7 @@ def _plain(done: workflows.Compared) -> list[dict[str, Any]]:
     ]
 
 
-def _tell_gaps(
-    found: Evaluation, level: float | None, *, columns: Sequence[str], flipped: Sequence[str]
-) -> None:
+def _tell_gaps(found: Evaluation, level: float | None, *, columns: Sequence[str], flipped: Sequence[str]) -> None:
     """Print what the intervals are, which rows were left out, why figures are missing, and which columns look flipped."""
     if level is not None:
         typer.echo(f"[low, high]: {100 * level:g} % bootstrap interval.")

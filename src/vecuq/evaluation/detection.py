@@ -1,9 +1,9 @@
 """Detection: how well an uncertainty separates two kinds of rows.
 
 All functions take ``uncertainty``, one number per row (higher = more uncertain, no NaN), and ``positive``, which rows
-should be the more uncertain ones: errors, or out-of-distribution rows (booleans or 0 / 1). All are expectations over a random order of rows with
-equal uncertainty, in closed form. All are NaN where there is nothing to judge: fewer than two rows, rows of one kind
-only, or the same uncertainty on all rows.
+should be the more uncertain ones: errors, or out-of-distribution rows (booleans or 0 / 1). All are expectations over a
+random order of rows with equal uncertainty, in closed form. All are NaN where there is nothing to judge: fewer than two
+rows, rows of one kind only, or the same uncertainty on all rows.
 """
 
 from __future__ import annotations

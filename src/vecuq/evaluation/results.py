@@ -95,8 +95,8 @@ def evaluate(
     """Compute every metric that the labels allow, for every method, on the same rows and resamples.
 
     Errors, and with them selective prediction, are looked at among in-distribution rows only: on out-of-distribution
-    rows every prediction is wrong. Rows without a label are left out of the tasks that need it; rows to which any method gives no
-    uncertainty are left out for all, so that methods are compared on equal rows.
+    rows every prediction is wrong. Rows without a label are left out of the tasks that need it; rows to which any
+    method gives no uncertainty are left out for all, so that methods are compared on equal rows.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 """Selective prediction: how good the predictions are that an uncertainty lets through.
 
 All functions take ``uncertainty``, one number per row (higher = more uncertain, no NaN), and ``correct``, which
-predictions are correct (booleans or 0 / 1). Rows are kept from the least uncertain on; coverage is the share kept. Rows of equal uncertainty come in random order, and the
-accuracy of the k first is its expectation over that order, in closed form. The numbers (not the curve) are NaN where
-there is nothing to judge: fewer than two rows, all predictions correct or all wrong, or the same uncertainty on all
-rows.
+predictions are correct (booleans or 0 / 1). Rows are kept from the least uncertain on; coverage is the share kept. Rows
+of equal uncertainty come in random order, and the accuracy of the k first is its expectation over that order, in closed
+form. The numbers (not the curve) are NaN where there is nothing to judge: fewer than two rows, all predictions correct
+or all wrong, or the same uncertainty on all rows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The ensembles of the image studies: five groups of four small residual networks for each of two data sets.
 
-Trained by ``studies/train_ensembles.py``; their logits come with ``paper-data``. The split is the paper's: a smaller part of the
-in-distribution validation rows fits the map, the rest evaluates, and no out-of-distribution row is ever used to fit.
+Trained by ``studies/train_ensembles.py``; their logits come with ``paper-data``. The split is the paper's: a smaller
+part of the in-distribution validation rows fits the map, the rest evaluates, and no out-of-distribution row is ever
+used to fit.
 """
 
 from __future__ import annotations
