@@ -5,7 +5,7 @@
 
 Five groups of four members for CIFAR-10 and for Fashion-MNIST, each from scratch with its own seed: about two CPU-hours
 in all. One file per member is kept under ``studies/.cache``; a killed run goes on where it stopped. At the end the
-logits of every group (float16) go into ``src/vecuq/data/ensembles``, where ``vecuq reproduce images`` finds them
+logits of every group (float16) go into ``paper-data``, where ``vecuq reproduce images`` finds them
 without torch.
 """
 
@@ -28,7 +28,7 @@ from torch.nn import functional
 from studies.datasets import Images, cifar10, fashion_mnist, from_npz, mnist_test
 
 HERE = Path(__file__).resolve().parent
-RELEASE = HERE.parent / "src/vecuq/data/ensembles"
+RELEASE = HERE.parent / "paper-data/src/vecuq_paper_data/ensembles"
 GROUPS, MEMBERS, CLASSES = 5, 4, 10
 BATCH = 128
 OOD_ROWS, TRAIN_ROWS = 5_000, 3_000

@@ -116,6 +116,7 @@ def test_the_study_is_written_with_the_papers_four_tables_beside_it(release, tmp
     }
 
 
+@pytest.mark.usefixtures("paper_data")
 def test_on_real_answers_the_rank_is_never_worse_than_its_worst_component(tmp_path):
     study = reproduce_text(tmp_path)
     for judged in text_scores().values():
@@ -128,8 +129,8 @@ def test_on_real_answers_the_rank_is_never_worse_than_its_worst_component(tmp_pa
         assert worse_than_worst(study.figures, name, COMPONENTS) == 0
 
 
-def test_the_release_holds_greedy_answers_and_samples_with_all_that_measures_need():
-    paths = [generations.answers_file(model, task) for model in MODELS for task in TASKS]
+def test_the_release_holds_greedy_answers_and_samples_with_all_that_measures_need(paper_data):
+    paths = [paper_data.answers_file(model, task) for model in MODELS for task in TASKS]
     assert sum(path.stat().st_size for path in paths) <= 10_000_000
     for path in paths:
         records = list(read_answers(path, strict=True))

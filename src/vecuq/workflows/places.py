@@ -1,0 +1,25 @@
+"""Which files a job may write, and which it may read as a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vecuq._files import refuse_unwritable
+from vecuq.errors import TableError
+from vecuq.ranker import Ranker, load
+from vecuq.table import EXTENSIONS
+from vecuq.workflows.watch import PathLike
+
+
+def refuse_place(path: PathLike, what: str) -> None:
+    """Raise, before any long work, if ``path`` cannot be written or would overwrite a table."""
+    if Path(path).suffix.lower() in EXTENSIONS:
+        raise TableError(f"{what} is not a table, and {path} is the name of one; choose another name.")
+    refuse_unwritable(path)
+
+
+def load_model(model: PathLike) -> Ranker:
+    """Read a model; a table in its place is refused."""
+    if Path(model).suffix.lower() in EXTENSIONS:
+        raise TableError(f"{model} is a table; a model is needed here, and the table comes after it.")
+    return load(model)
