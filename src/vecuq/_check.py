@@ -102,7 +102,7 @@ def finite_rows(values: Array) -> NDArray[np.bool_]:
     return np.ones(len(values), dtype=bool) if finite.all() else np.asarray(finite.all(axis=1))
 
 
-def refuse_missing(values: Array, columns: Sequence[str], *, first_row: int = 0) -> None:
+def refuse_missing(values: Array, columns: Sequence[str], *, first_row: int = 0, hint: str = "") -> None:
     """Calibration rows must be complete: name each column with missing or infinite values, and how many."""
     bad = ~np.isfinite(values)
     if not bad.any():
@@ -113,7 +113,7 @@ def refuse_missing(values: Array, columns: Sequence[str], *, first_row: int = 0)
     these = "this row" if rows == 1 else f"these {rows:,} rows"
     raise CalibrationError(
         f"Calibration rows must have no NaN or infinity; found: {told} of {len(values):,} rows. Drop {these}, or leave "
-        f"the column out. (First one: row {first:,}, counting from 0.)"
+        f"the column out. {hint}{' ' if hint else ''}(First one: row {first:,}, counting from 0.)"
     )
 
 

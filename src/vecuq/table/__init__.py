@@ -3,7 +3,7 @@
 from vecuq.table.matching import Matching, is_named
 from vecuq.table.reading import TableLike, TableReader, count_rows, read_batches, read_table
 from vecuq.table.score_table import CONTRIBUTION, QUALITY, RESERVED, ScoreTable
-from vecuq.table.source import EXTENSIONS, PathLike, Source, is_stdio, is_table_name, kind_of
+from vecuq.table.source import EXTENSIONS, PathLike, Source, is_stdio, is_table_name, is_text_table, kind_of, stands_for
 from vecuq.table.writing import STDOUT_FORMATS, write_batches
 
 __all__ = [
@@ -22,8 +22,10 @@ __all__ = [
     "is_named",
     "is_stdio",
     "is_table_name",
+    "is_text_table",
     "kind_of",
     "read_batches",
     "read_table",
+    "stands_for",
     "write_batches",
 ]

@@ -53,6 +53,11 @@ def is_table_name(path: PathLike) -> bool:
     return Path(path).name.lower().endswith(EXTENSIONS)
 
 
+def is_text_table(path: PathLike) -> bool:
+    """Whether a path ends like a csv or tsv file, whose cells are text."""
+    return is_table_name(path) and format_of(kind_of(path)) == "csv"
+
+
 def is_stdio(path: object) -> bool:
     """Whether a path means standard input or output."""
     return isinstance(path, str | os.PathLike) and os.fspath(path) == STDIO
@@ -120,9 +125,29 @@ class Source:
         """How large the files are together."""
         return sum(part.path.stat().st_size for part in self.parts)
 
+    def each(self) -> list[Source]:
+        """Return every file as a source of its own."""
+        return [Source(part.shown, (part,)) for part in self.parts]
+
     def holds(self, path: PathLike) -> bool:
         """Whether a path is one of the files."""
         return Path(path).exists() and any(os.path.samefile(path, part.path) for part in self.parts)
+
+
+def stands_for(where: PathLike | Sequence[PathLike] | Source, path: PathLike) -> bool:
+    """Whether a path is, or would be, one of the files of a table, which need not be there."""
+    if isinstance(where, Source):
+        return where.holds(path)
+    if not isinstance(where, str | os.PathLike):
+        return any(stands_for(one, path) for one in where)
+    if is_stdio(where) or is_stdio(path):
+        return False
+    found, final = Path(where), Path(path).resolve()
+    if found.is_dir():
+        return final.parent == found.resolve()
+    if not found.exists() and has_magic(str(where)):
+        return any(stands_for(match, path) for match in glob(str(where), recursive=True))
+    return final == found.resolve() or (final.exists() and found.exists() and final.samefile(found))
 
 
 def _shown(paths: Sequence[PathLike]) -> str:
@@ -171,12 +196,12 @@ def _standard_input() -> Source:
     try:
         with os.fdopen(handle, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file, 2**20)
-        source = Source("standard input", (Part(path, _sniffed(path), "standard input"),))
+        part = Part(path, _sniffed(path), "standard input")
     except BaseException:
         path.unlink()
         raise
-    weakref.finalize(source, path.unlink, missing_ok=True)
-    return source
+    weakref.finalize(part, path.unlink, missing_ok=True)
+    return Source(part.shown, (part,))
 
 
 def _sniffed(path: Path) -> str:

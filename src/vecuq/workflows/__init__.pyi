@@ -10,6 +10,7 @@ from .evaluation_files import write_evaluation as write_evaluation
 from .evaluation_files import write_sheets as write_sheets
 from .examining import Examined as Examined
 from .examining import doctor as doctor
+from .fitting import FIT_MISSING as FIT_MISSING
 from .fitting import Fitted as Fitted
 from .fitting import fit as fit
 from .labels import Labels as Labels
@@ -28,7 +29,7 @@ from .ranking import rank as rank
 from .ranking import report as report
 from .scoring import SELECT as SELECT
 from .scoring import Scored as Scored
-from .scoring import ranked_batch as ranked_batch
+from .scoring import Wanted as Wanted
 from .scoring import score as score
 from .studies import STUDY_NAMES as STUDY_NAMES
 from .studies import reproduce as reproduce

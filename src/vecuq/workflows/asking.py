@@ -12,6 +12,7 @@ from vecuq._check import whole_number
 from vecuq._run import side_by_side
 from vecuq.answers import Answer, Answerer, AnswerRecord, Journal, Plan, Question, RefusedQuestionError, read_questions
 from vecuq.errors import TableError, VecuqError
+from vecuq.workflows.places import refuse_overwriting
 from vecuq.workflows.watch import PathLike
 
 # So many questions refused in the same words, and none ever answered: it is not the questions.
@@ -77,8 +78,7 @@ def ask(
 
 
 def _refuse_place(out: Path, questions: Path) -> None:
-    if out.resolve() == questions.resolve():
-        raise TableError(f"{out} holds the questions; choose another name for the answers.")
+    refuse_overwriting(out, [questions])
     if out.suffix.lower() == ".gz" or _is_packed(out):
         raise TableError(
             f"{out} is packed or named so, and a packed file cannot grow line by line; choose another name, such as "

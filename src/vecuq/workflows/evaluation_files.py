@@ -11,7 +11,8 @@ from vecuq._draw import FORMATS, Sheet
 from vecuq._files import write_atomic
 from vecuq.errors import SettingError
 from vecuq.evaluation import Evaluation, SelectiveCurves
-from vecuq.table import write_batches
+from vecuq.table import TableLike, write_batches
+from vecuq.workflows.places import refuse_overwriting
 from vecuq.workflows.watch import PathLike
 
 if TYPE_CHECKING:
@@ -60,22 +61,21 @@ def _curve_batches(curves: Sequence[SelectiveCurves]) -> Iterator[pa.RecordBatch
             yield pa.RecordBatch.from_pydict({"task": task, "score": name, "share": one.share, "value": values})
 
 
-def table_ending(out: PathLike, *, taken: Sequence[PathLike] = ()) -> str:
+def table_ending(out: PathLike, *, taken: Sequence[TableLike] = ()) -> str:
     """Return the ending of a file of tables; an unknown one, and a file that is ``taken``, are refused."""
     return _ending(out, FORMATS, "Tables", taken)
 
 
-def curves_ending(out: PathLike, *, taken: Sequence[PathLike] = ()) -> str:
+def curves_ending(out: PathLike, *, taken: Sequence[TableLike] = ()) -> str:
     """Return the ending of a file of curves; an unknown one, and a file that is ``taken``, are refused."""
     return _ending(out, CURVES, "Curves", taken)
 
 
-def _ending(out: PathLike, known: Collection[str], what: str, taken: Sequence[PathLike]) -> str:
+def _ending(out: PathLike, known: Collection[str], what: str, taken: Sequence[TableLike]) -> str:
     ending = Path(out).suffix.lstrip(".").lower()
     if not Path(out).parent.is_dir():
         raise SettingError(f"{out} cannot be written: there is no folder {Path(out).parent}.")
     if ending not in known:
         raise SettingError(f"{what} are written as {', '.join(known)}; {out} ends in none of these.")
-    if Path(out).resolve() in {Path(path).resolve() for path in taken}:
-        raise SettingError(f"{out} is another file of this job, which must not be overwritten; choose another name.")
+    refuse_overwriting(out, taken)
     return ending

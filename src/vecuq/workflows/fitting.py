@@ -1,80 +1,117 @@
-"""From a table file to a saved model; files of many rows are never read into memory as a whole."""
+"""From a table to a saved model; many rows are never read into memory as a whole."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from vecuq._check import finite_rows, one_of, refuse_missing
 from vecuq._run import ahead
 from vecuq.errors import CalibrationWarning, ConvergenceError
 from vecuq.ranker import Ranker, Settings, fit_ranker, fit_stream, stream_nodes
-from vecuq.table import ScoreTable, count_rows, kind_of, read_batches, read_table
+from vecuq.table import ScoreTable, Source, TableLike, TableReader, count_rows, read_batches, read_table
 from vecuq.workflows.places import refuse_place
 from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
-# From here on a file is streamed instead of read as a whole.
+# From here on a table is streamed instead of read as a whole.
 _MANY_ROWS = 500_000
 _MANY_BYTES = 256 * 2**20
+# What becomes of calibration rows with missing or infinite scores.
+FIT_MISSING = ("error", "drop")
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A model on disk, and the columns of its table that were set aside."""
+    """A model on disk, the columns of its table that were set aside, and how many rows were dropped."""
 
     ranker: Ranker
     set_aside: tuple[str, ...]
+    n_dropped: int = 0
 
 
 def fit(
-    calibration: PathLike,
+    calibration: TableLike,
     model: PathLike,
     settings: Settings | None = None,
     *,
     columns: Sequence[str] | None = None,
     flip: Sequence[str] = (),
+    missing: str = "error",
     watch: Watch = NOBODY,
 ) -> Fitted:
-    """Fit a ranker to a table file and save it."""
-    refuse_place(model, "A model")
-    done = _fit_streaming(calibration, settings or Settings(), columns, flip, watch)
+    """Fit a ranker to a table and save it.
+
+    ``calibration`` is a file, several, a folder of part files, a pattern, or ``-`` for standard input. Rows with
+    missing or infinite scores are refused, unless ``missing="drop"`` drops them.
+    """
+    one_of("missing", missing, FIT_MISSING)
+    refuse_place(model, what="A model", reads=[calibration])
+    source = Source.of(calibration)
+    done = _fit_streaming(source, settings or Settings(), columns, flip, missing, watch)
     if done is None:
-        table = read_table(calibration, columns=columns, flip=flip)
+        table = read_table(source, columns=columns, flip=flip)
         _doubt_direction(table)
-        ranker = fit_ranker(table, settings, progress=watch.sweep)
-        done = Fitted(ranker, tuple(getattr(table.others, "column_names", ())))
+        kept = _complete(table) if missing == "drop" else table
+        refuse_missing(kept.values, kept.columns, hint="missing='drop' drops them.")
+        ranker = fit_ranker(kept, settings, progress=watch.sweep)
+        done = Fitted(ranker, tuple(getattr(table.others, "column_names", ())), len(table) - len(kept))
     done.ranker.save(model)
     return done
 
 
+def _complete(table: ScoreTable) -> ScoreTable:
+    """Return the rows that have a finite number in every column."""
+    complete = finite_rows(table.values)
+    return table if complete.all() else ScoreTable(table.columns, table.values[complete], flipped=table.flipped)
+
+
 def _fit_streaming(
-    path: PathLike, settings: Settings, columns: Sequence[str] | None, flip: Sequence[str], watch: Watch
+    source: Source, settings: Settings, columns: Sequence[str] | None, flip: Sequence[str], missing: str, watch: Watch
 ) -> Fitted | None:
-    """Fit in bounded memory; None when the file is small, or the settings need all rows at once."""
-    if not _has_many_rows(path, columns):
+    """Fit in bounded memory; None when the table is small, or the settings need all rows at once."""
+    if not _has_many_rows(source, columns):
         return None
-    first = ScoreTable.of(next(read_batches(path, columns=columns or ())), columns=columns, flip=flip)
+    first = ScoreTable.of(next(read_batches(source, columns=columns or ())), columns=columns, flip=flip)
     if stream_nodes(settings, len(first.columns)) is None:
         return None
     _doubt_direction(first)
-
-    def chunks() -> Iterator[ScoreTable]:
-        batches = ahead(read_batches(path, columns=first.columns, alone=True))
-        return (ScoreTable.of(batch, columns=first.columns, flip=flip) for batch in batches)
-
+    chunks = _Chunks(TableReader(source, columns=first.columns, alone=True), flip, drop=missing == "drop")
+    n_rows = None if chunks.drop else count_rows(source)
     try:
-        ranker = fit_stream(chunks, settings, n_rows=count_rows(path), advance=watch.read)
+        ranker = fit_stream(chunks, settings, n_rows=n_rows, advance=watch.read)
     except ConvergenceError:
         return None  # the kernel is too steep for a sketch: take the rows themselves
-    return Fitted(ranker, tuple(getattr(first.others, "column_names", ())))
+    return Fitted(ranker, tuple(getattr(first.others, "column_names", ())), chunks.n_dropped)
 
 
-def _has_many_rows(path: PathLike, columns: Sequence[str] | None) -> bool:
-    """Whether to stream: parquet states its rows; of text the size tells, once the score columns are named."""
-    if kind_of(path) == ".parquet":
-        return (count_rows(path) or 0) >= _MANY_ROWS
-    return columns is not None and kind_of(path) != ".npz" and Path(path).stat().st_size >= _MANY_BYTES
+class _Chunks:
+    """The rows of a table from the start, each time it is called; incomplete ones may be dropped."""
+
+    def __init__(self, reader: TableReader, flip: Sequence[str], *, drop: bool) -> None:
+        self.reader, self.flip, self.drop = reader, flip, drop
+        self.n_dropped = 0
+
+    def __call__(self) -> Iterator[ScoreTable]:
+        batches = ahead(self.reader.batches())
+        tables = (ScoreTable.of(batch, columns=self.reader.columns, flip=self.flip) for batch in batches)
+        return self._without_gaps(tables) if self.drop else tables
+
+    def _without_gaps(self, tables: Iterable[ScoreTable]) -> Iterator[ScoreTable]:
+        self.n_dropped = 0
+        for table in tables:
+            kept = _complete(table)
+            self.n_dropped += len(table) - len(kept)
+            if len(kept):
+                yield kept
+
+
+def _has_many_rows(source: Source, columns: Sequence[str] | None) -> bool:
+    """Whether to stream: parquet states its rows; of others the size tells, once the score columns are named."""
+    if {part.format for part in source.parts} == {"parquet"}:
+        return (count_rows(source) or 0) >= _MANY_ROWS
+    loaded_whole = any(part.format == "npz" for part in source.parts)
+    return columns is not None and not loaded_whole and source.n_bytes >= _MANY_BYTES
 
 
 def _doubt_direction(table: ScoreTable) -> None:
@@ -83,7 +120,7 @@ def _doubt_direction(table: ScoreTable) -> None:
     if doubtful:
         warnings.warn(
             f"Higher is taken for more uncertain in every score column, and {doubtful} sounds like the contrary. "
-            f"If so, name it in flip.",
+            f"If so, fit with flip={doubtful}.",
             CalibrationWarning,
             stacklevel=4,
         )

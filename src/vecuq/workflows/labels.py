@@ -10,8 +10,7 @@ import numpy as np
 
 from vecuq._check import Array, wanted_columns
 from vecuq.errors import ColumnError, TableError
-from vecuq.table import ScoreTable, read_batches
-from vecuq.workflows.watch import PathLike
+from vecuq.table import ScoreTable, TableLike, TableReader
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,13 +29,14 @@ class Labels:
         return {task: column for task, column in vars(self).items() if column}
 
 
-def read_whole(path: PathLike) -> pa.Table:
-    """Read a table file as a whole; evaluation looks at all rows at once."""
+def read_whole(where: TableLike, *, columns: Sequence[str] = ()) -> pa.Table:
+    """Read a table as a whole, since evaluation looks at all rows at once."""
     import pyarrow as pa
 
-    table = pa.Table.from_batches(list(read_batches(path)))
+    reader = TableReader(where, columns=columns)
+    table = pa.Table.from_batches(list(reader.batches()))
     if not len(table):
-        raise TableError(f"{path} has no rows.")
+        raise TableError(f"{reader.source} has no rows.")
     return table
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vecuq._files import refuse_unwritable
 from vecuq.errors import CalibrationWarning, MissingValueWarning, TableError
 from vecuq.measures import fit_densities, predicted_classes
 from vecuq.measures import measure as compute
 from vecuq.outputs import ClassifierOutputs, read_outputs
-from vecuq.table import kind_of, write_batches
+from vecuq.table import write_batches
+from vecuq.workflows.places import refuse_place
 from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def measure(
 
     Its columns: ``id``, the measures and, where the outputs hold labels, ``label``, ``prediction`` and ``is_error``.
     """
-    _refuse_place(out, [*outputs, *train])
+    refuse_place(out, reads=[*outputs, *train])
     given = read_outputs(outputs, temperature=temperature)
     if not given.n_rows:
         raise TableError("The outputs have no rows, so there is nothing to measure.")
@@ -62,14 +61,6 @@ def measure(
     _write(out, {"id": _plain_ids(given), **scores, **labels})
     errors = int(labels["is_error"].sum()) if "is_error" in labels else None
     return Measured(given.n_rows, len(given.members), given.n_classes, table.columns, errors)
-
-
-def _refuse_place(out: PathLike, inputs: Sequence[PathLike]) -> None:
-    """Raise, before any long work, if the table cannot be written, or would overwrite what it is made from."""
-    kind_of(out)
-    if Path(out).resolve() in {Path(path).resolve() for path in inputs}:
-        raise TableError(f"{out} holds the outputs; choose another name for the table of scores.")
-    refuse_unwritable(out)
 
 
 def _write(out: PathLike, columns: dict[str, Any]) -> None:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vecuq._check import one_of, whole_number
-from vecuq._files import refuse_unwritable
 from vecuq._run import in_order
 from vecuq.errors import TableError
 from vecuq.measures import QUALITIES, find_measures, measures_of
-from vecuq.table import QUALITY, kind_of, read_batches, write_batches
+from vecuq.table import QUALITY, read_batches, write_batches
+from vecuq.workflows.places import refuse_place
 from vecuq.workflows.tally_of_answers import MeasuredAnswers, MeasuredChunk, Tally
 from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
@@ -105,7 +105,7 @@ def measure_answers(
     wanted = WantedOfAnswers() if wanted is None else wanted
     wanted.check()
     whole_number("jobs", jobs, 1)
-    _refuse_place(out, [*answers, *samples])
+    refuse_place(out, reads=[*answers, *samples])
     reader = read_answers(answers, samples=samples, kind=kind, strict=strict, renormalise=renormalise)
     reader.progress = watch.read
     tally = Tally(wanted.columns)
@@ -117,13 +117,6 @@ def measure_answers(
         tally.refuse_empty(wanted.measures)
         left_out = _write_kept(laid, out, tally, wanted.measures if complete else ())
     return tally.told(reader, left_out)
-
-
-def _refuse_place(out: PathLike, inputs: Sequence[PathLike]) -> None:
-    kind_of(out)
-    if Path(out).resolve() in {Path(path).resolve() for path in inputs}:
-        raise TableError(f"{out} holds the answers; choose another name for the table of scores.")
-    refuse_unwritable(out)
 
 
 def _chunks(reader: AnswerReader) -> Iterator[list[AnswerRecord]]:

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from vecuq._check import existing_file
 from vecuq.errors import SettingError
 from vecuq.monitor import Monitor, load_monitor
 from vecuq.ranker import Ranker
-from vecuq.table import ScoreTable, kind_of, read_batches, read_table
+from vecuq.table import ScoreTable, Source, read_batches, read_table
 from vecuq.workflows.places import load_model, refuse_place
 from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
@@ -66,10 +65,10 @@ def monitor(
     A state keeps the alpha and the calibration rows that it began with; others are refused. Nothing is saved unless
     every file could be read.
     """
-    for path in streams:
-        kind_of(existing_file(path))
+    # A folder or a pattern is watched file by file, so that an alarm can name one.
+    sources = [source for path in streams for source in Source.of(path).each()]
     if state is not None:
-        refuse_place(state, "The state of a monitor")
+        refuse_place(state, what="The state of a monitor", reads=[model, *streams])
     ranker = load_model(model)
     rows = None if calibration is None else read_table(calibration, columns=ranker.columns, flip=ranker.flipped)
     if state is not None and Path(state).exists():
@@ -79,7 +78,7 @@ def monitor(
     else:
         watcher = Monitor(ranker, rows, alpha=DEFAULT_ALPHA if alpha is None else alpha)
     first = watcher.rows
-    files = tuple(_observe(watcher, path, watch) for path in streams)
+    files = tuple(_observe(watcher, source, watch) for source in sources)
     if state is not None:
         watcher.save(state)
     return Monitored(watcher, files, first)
@@ -106,14 +105,14 @@ def _refuse_other_rows(state: PathLike, found: Monitor, rows: ScoreTable) -> Non
         )
 
 
-def _observe(watcher: Monitor, path: PathLike, watch: Watch) -> Passage:
+def _observe(watcher: Monitor, source: Source, watch: Watch) -> Passage:
     ranker, infinite = watcher.ranker, 0
     first, missing, watched = watcher.rows, watcher.n_missing, watcher.n_watched
-    for batch in read_batches(path, columns=ranker.columns, alone=True):
+    for batch in read_batches(source, columns=ranker.columns, alone=True):
         table = ScoreTable.of(batch, columns=ranker.columns, flip=ranker.flipped)
         watcher.observe(table)
         infinite += int(np.isinf(table.values).any(axis=1).sum())
         if watch.rows is not None:
             watch.rows(len(table))
     n_rows, n_missing, n_watched = watcher.rows - first, watcher.n_missing - missing, watcher.n_watched - watched
-    return Passage(str(path), first, n_rows, n_missing, infinite, n_watched)
+    return Passage(str(source), first, n_rows, n_missing, infinite, n_watched)

@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterable
 
 from vecuq._files import refuse_unwritable
-from vecuq.errors import TableError
+from vecuq.errors import SettingError, TableError
 from vecuq.ranker import Ranker, load
-from vecuq.table import EXTENSIONS
+from vecuq.table import TableLike, is_stdio, is_table_name, kind_of, stands_for
 from vecuq.workflows.watch import PathLike
 
 
-def refuse_place(path: PathLike, what: str) -> None:
-    """Raise, before any long work, if ``path`` cannot be written or would overwrite a table."""
-    if Path(path).suffix.lower() in EXTENSIONS:
-        raise TableError(f"{what} is not a table, and {path} is the name of one; choose another name.")
-    refuse_unwritable(path)
+def refuse_place(out: PathLike, *, what: str | None = None, reads: Iterable[TableLike] = ()) -> None:
+    """Raise, before any long work, if ``out`` cannot be written, or would overwrite something that must stay.
+
+    Parameters
+    ----------
+    out
+        Where the job writes.
+    what
+        What it writes, if that is no table, such as ``"A model"``; the name of a table is then refused.
+    reads
+        What the job reads.
+    """
+    if what is None and is_stdio(out):
+        return
+    if what is None:
+        kind_of(out)
+    elif is_table_name(out):
+        raise TableError(f"{what} is not a table, and {out} is the name of one; choose another name.")
+    refuse_overwriting(out, reads)
+    refuse_unwritable(out)
+
+
+def refuse_overwriting(out: PathLike, reads: Iterable[TableLike]) -> None:
+    """Raise if ``out`` is a file that the job reads, or lies in a folder that it reads."""
+    for where in reads:
+        if stands_for(where, out):
+            raise SettingError(f"{out} is read by this job and would be overwritten; choose another name.")
 
 
 def load_model(model: PathLike) -> Ranker:
     """Read a model; a table in its place is refused."""
-    if Path(model).suffix.lower() in EXTENSIONS:
+    if is_table_name(model):
         raise TableError(f"{model} is a table; a model is needed here, and the table comes after it.")
     return load(model)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vecuq._check import wanted_columns
+from vecuq._check import Array, wanted_columns
 from vecuq._files import atomic_folder, write_atomic
 from vecuq.errors import TableError
 from vecuq.evaluation import Bootstrap, evaluate
 from vecuq.ranker import Ranker, Settings
-from vecuq.table import ScoreTable, kind_of, read_batches
+from vecuq.table import ScoreTable, Source, TableLike, TableReader, is_stdio
 from vecuq.workflows.fitting import Fitted, fit
 from vecuq.workflows.labels import Labels, label_columns, read_whole
-from vecuq.workflows.places import load_model, refuse_place
-from vecuq.workflows.scoring import Scored, score
+from vecuq.workflows.places import load_model, refuse_overwriting, refuse_place
+from vecuq.workflows.scoring import PLAIN, Scored, Wanted, score
 from vecuq.workflows.watch import NOBODY, PathLike, Watch
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -32,48 +35,107 @@ class Ranked:
 
 
 def rank(
-    calibration: PathLike,
-    new: PathLike,
+    calibration: TableLike,
+    new: TableLike,
     folder: PathLike,
     settings: Settings | None = None,
     *,
     columns: Sequence[str] | None = None,
     flip: Sequence[str] = (),
     labels: Labels | None = None,
+    wanted: Wanted = PLAIN,
     watch: Watch = NOBODY,
 ) -> Ranked:
-    """Fit, score and report in one go: a model, a ranked table and a page in ``folder``."""
-    _refuse_absent(labels, new)
+    """Fit, score and report in one go: a model, a ranked table and a page in ``folder``.
+
+    ``wanted`` is what :func:`score` adds to the table, and in which order; its alpha is the report's too.
+    """
+    _refuse_one_input(calibration, new)
+    refuse_overwriting(Path(folder) / "report.html", [calibration, new])
+    rows = Source.of(new)
+    refuse_overwriting(Path(folder) / f"ranked{rows.kind}", [calibration, rows])
+    _refuse_absent(labels, rows)
     with atomic_folder(folder) as part:
-        fitted = fit(calibration, part / "model.vecuq", settings, columns=columns, flip=flip, watch=watch)
-        ranked = part / f"ranked{kind_of(new)}"
-        scored = score(part / "model.vecuq", new, ranked, watch=watch)
+        model, ranked = part / "model.vecuq", part / f"ranked{rows.kind}"
+        fitted = fit(calibration, model, settings, columns=columns, flip=flip, watch=watch)
+        scored = score(model, rows, ranked, **vars(wanted), watch=watch)
         evaluation = evaluate_labels(ranked, fitted.ranker, labels) if labels else ()
-        report(part / "model.vecuq", new, part / "report.html", evaluation=evaluation)
+        write_report(
+            fitted.ranker, rows, part / "report.html", alpha=wanted.alpha, missing=wanted.missing, evaluation=evaluation
+        )
     return Ranked(fitted, scored, evaluation)
 
 
-def _refuse_absent(labels: Labels | None, new: PathLike) -> None:
+def _refuse_one_input(calibration: TableLike, new: TableLike) -> None:
+    if is_stdio(calibration) and is_stdio(new):
+        raise TableError("Standard input can be the calibration rows or the new rows, not both.")
+
+
+def _refuse_absent(labels: Labels | None, new: Source) -> None:
     """Raise, before any long work, if a label column is not there."""
     named = labels.named().values() if labels else ()
     if named:
-        wanted_columns(dict.fromkeys(named), next(read_batches(new)).schema.names, purpose="named as a label")
+        wanted_columns(dict.fromkeys(named), TableReader(new).schema.names, purpose="named as a label")
 
 
-def report(model: PathLike, new: PathLike, out: PathLike, *, evaluation: Sequence[dict[str, Any]] = ()) -> None:
-    """Write a self-contained HTML page about a ranker and the rows it ranks."""
-    import pyarrow as pa
+def report(
+    model: PathLike,
+    new: TableLike,
+    out: PathLike,
+    *,
+    alpha: float | None = None,
+    missing: str = "nan",
+    labels: Labels | None = None,
+) -> None:
+    """Write a self-contained HTML page about a ranker and the rows it ranks.
 
+    ``alpha`` is the false-alarm rate of the threshold, by default that of the model; for ``missing`` see
+    :meth:`vecuq.Ranker.rank`. With ``labels``, the page says how well each score finds what it should.
+    """
+    refuse_place(out, what="A report", reads=[model, new])
+    ranker = load_model(model)
+    Wanted(alpha=alpha, missing=missing).refuse(ranker)
+    write_report(ranker, Source.of(new), out, alpha=alpha, missing=missing, labels=labels)
+
+
+def write_report(
+    ranker: Ranker,
+    new: Source,
+    out: PathLike,
+    *,
+    alpha: float | None = None,
+    missing: str = "nan",
+    labels: Labels | None = None,
+    evaluation: Sequence[dict[str, Any]] = (),
+) -> None:
+    """Rank the rows once more and write the page."""
     from vecuq.report import build_report
 
-    refuse_place(out, "A report")
-    ranker = load_model(model)
-    table = pa.Table.from_batches(list(read_batches(new, columns=ranker.columns)))
-    if not len(table):
-        raise TableError(f"{new} has no rows to report on.")
-    ranking = ranker.rank(ScoreTable.of(table, columns=ranker.columns, flip=ranker.flipped), warn=False)
-    page = build_report(ranker, table, ranking, title=Path(new).stem, evaluation=list(evaluation) or None)
+    if alpha is not None:
+        ranker = replace(ranker, settings=replace(ranker.settings, alpha=alpha))
+    table = read_whole(new, columns=ranker.columns)
+    if missing == "marginal":
+        table = _with_every_column(table, ranker)
+    scores = ScoreTable.of(table, columns=ranker.columns, flip=ranker.flipped)
+    ranking = ranker.rank(scores, missing=missing, warn=False)
+    if labels is not None:
+        evaluation = _areas(table, scores, ranking.uncertainty, labels)
+    page = build_report(ranker, table, ranking, title=_title(new), evaluation=list(evaluation) or None)
     write_atomic(out, page.encode())
+
+
+def _with_every_column(table: pa.Table, ranker: Ranker) -> pa.Table:
+    """Return the table with nothing but missing values in the columns that it lacks."""
+    import pyarrow as pa
+
+    for name in ranker.columns:
+        if name not in table.column_names:
+            table = table.append_column(name, pa.nulls(len(table), pa.float64()))
+    return table
+
+
+def _title(new: Source) -> str:
+    return Path(str(new)).name.partition(".")[0] or str(new)
 
 
 def evaluate_labels(ranked: PathLike, ranker: Ranker, labels: Labels) -> tuple[dict[str, Any], ...]:
@@ -82,11 +144,16 @@ def evaluate_labels(ranked: PathLike, ranker: Ranker, labels: Labels) -> tuple[d
     Errors are looked for among in-distribution rows only: on out-of-distribution rows every answer is wrong.
     """
     table = read_whole(ranked)
-    names = (*ranker.columns, "uncertainty")
-    scores = ScoreTable.of(table, columns=names, flip=ranker.flipped).values
+    scores = ScoreTable.of(table, columns=ranker.columns, flip=ranker.flipped)
+    return _areas(table, scores, ScoreTable.of(table, columns=["uncertainty"]).values[:, 0], labels)
+
+
+def _areas(table: pa.Table, scores: ScoreTable, uncertainty: Array, labels: Labels) -> tuple[dict[str, Any], ...]:
+    """Return the ROC-AUC of every score column and of the uncertainty, by what the labels say."""
+    methods = {name: scores.values[:, k] for k, name in enumerate(scores.columns)} | {"uncertainty": uncertainty}
     found = evaluate(
-        {name: np.where(np.isfinite(scores[:, k]), scores[:, k], np.nan) for k, name in enumerate(names)},
-        **label_columns(table, labels, scores=ranker.columns),
+        {name: np.where(np.isfinite(values), values, np.nan) for name, values in methods.items()},
+        **label_columns(table, labels, scores=scores.columns),
         metrics=["error roc_auc", "ood roc_auc"],
         bootstrap=Bootstrap(resamples=0),
     )
