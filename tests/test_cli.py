@@ -180,14 +180,14 @@ def test_a_model_may_have_any_name_but_a_tables(run, refused, tmp_path, calibrat
 
 def test_a_false_alarm_rate_that_cannot_be_delivered_is_refused(refused, tmp_path, model, new):
     told = refused("score", model, new, "-o", tmp_path / "o.csv", "--alpha", 0.001)
-    assert "alpha=0.001 needs at least 999 held-back" in told
+    assert "--alpha 0.001 needs at least 999 held-back" in told
 
 
 def test_flags_without_held_back_rows_are_refused_with_the_reason(run, refused, tmp_path, calibration, new):
     result = run("fit", calibration, "-o", tmp_path / "m.vecuq", "--holdback", 0)
     assert "none held back, so no p-values" in result.stdout
     told = refused("score", tmp_path / "m.vecuq", new, "-o", tmp_path / "o.csv", "--alpha", 0.1)
-    assert "holdback=0" in told
+    assert "--holdback 0" in told
 
 
 def test_fit_as_json(run, tmp_path, calibration):
@@ -225,8 +225,21 @@ def test_rank_prints_an_evaluation_and_names_the_report(run, tmp_path, calibrati
 
 def test_demo_runs_the_whole_job(run, tmp_path):
     told = strict_json(run("demo", "-o", tmp_path / "demo", "--json").stdout)
-    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == ["model.vecuq", "ranked.csv", "report.html"]
+    left = sorted(path.name for path in (tmp_path / "demo").iterdir())
+    assert left == ["calibration.csv", "model.vecuq", "new.csv", "ranked.csv", "report.html"]
     assert told["evaluation"][-1]["ROC-AUC out-of-distribution"] > 0.8
+
+
+def test_the_three_commands_that_the_demo_names_work(run, tmp_path):
+    shown = run("demo", "-o", tmp_path / "demo").stdout
+    named = [line.split()[1:] for line in shown.partition("Try next:")[2].splitlines() if line.startswith("  vecuq ")]
+    assert [words[0] for words in named] == ["doctor", "score", "compare"]
+    for words in named:
+        done = run(*words)
+        assert done.exit_code == 0, done.output
+    flagged = pd.read_csv(tmp_path / "demo" / "flagged.csv")
+    assert flagged["flagged"].any()
+    assert "why" in flagged
 
 
 def test_reproduce_toy_prints_the_papers_figures(run):

@@ -1,4 +1,4 @@
-"""Combiner: what all baselines share. The verbs of the estimator, its checks and its messages."""
+"""Combiner: what all rival combiners share. The verbs of the estimator, its checks and its messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vecuq._check import Array, finite_rows, refuse_missing, told_holes
+from vecuq._check import Array, finite_rows, refuse_missing
 from vecuq.errors import CalibrationError, MissingValueWarning
 from vecuq.table import Matching, ScoreTable, is_named
 
@@ -65,12 +65,7 @@ class Combiner(BaseEstimator, ABC):  # type: ignore[misc]
         values = self.fitted_columns_.values_of(self._new_rows(X))
         present = finite_rows(values)
         if not present.all():
-            warnings.warn(
-                f"{int((~present).sum()):,} of {len(values):,} rows have missing or infinite scores "
-                f"({told_holes(values, self.fitted_columns_.columns)}); their uncertainty is NaN.",
-                MissingValueWarning,
-                stacklevel=2,
-            )
+            self._warn_missing(values, present)
         score = np.full(len(values), np.nan)
         if present.any():
             score[present] = self.scorer_(np.asarray(values[present][:, self.active_], dtype=float))
@@ -108,6 +103,16 @@ class Combiner(BaseEstimator, ABC):  # type: ignore[misc]
         if is_named(X):
             return X
         return validate_data(self, X, reset=False, dtype=_FLOATS, ensure_all_finite=False, ensure_min_samples=0)
+
+    def _warn_missing(self, values: Array, present: Any) -> None:
+        names, counts = self.fitted_columns_.columns, (~np.isfinite(values)).sum(axis=0)
+        told = ", ".join(f"{name!r}: {count:,}" for name, count in zip(names, counts, strict=True) if count)
+        warnings.warn(
+            f"{int((~present).sum()):,} of {len(values):,} rows have missing or infinite scores ({told}); "
+            f"their uncertainty is NaN.",
+            MissingValueWarning,
+            stacklevel=3,
+        )
 
 
 _FLOATS = [np.float64, np.float32]
