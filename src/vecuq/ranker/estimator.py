@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from vecuq._check import Array, keywords_only, one_of
 from vecuq.conformal import Seed
 from vecuq.errors import CalibrationWarning, SettingError
+from vecuq.ranker.describe import card_of
 from vecuq.ranker.fit import fit_map, fit_ranker
 from vecuq.ranker.missing import MISSING_CHOICES
 from vecuq.ranker.ranker import How, Ranker, Ranking
@@ -271,6 +272,12 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""
         check_is_fitted(self)
         return self.ranker_.to_bytes()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """Show a fitted estimator as a card in notebooks, an unfitted one as scikit-learn does."""
+        if not hasattr(self, "ranker_"):
+            return dict(super()._repr_mimebundle_(**kwargs))
+        return {"text/plain": repr(self), "text/html": card_of(self.ranker_, repr(self))}
 
     def _rank(self, X: Any) -> Ranking:
         check_is_fitted(self)

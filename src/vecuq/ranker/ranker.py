@@ -26,6 +26,7 @@ from vecuq.conformal import (
     tie_draws,
 )
 from vecuq.errors import CalibrationError, MissingValueWarning, ModelFileError, TableError
+from vecuq.ranker.describe import card_of, describe_ranker, line_of
 from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.explain import METHODS, gradient_values, shapley_values
 from vecuq.ranker.missing import MISSING_CHOICES, Pattern, incomplete, marginal
@@ -289,6 +290,16 @@ class Ranker:
         from vecuq.ranker.artefact import parts_of
 
         return tensor_bytes(*parts_of(self))
+
+    def describe(self) -> dict[str, Any]:
+        """Return columns, directions, rows, thresholds, settings and diagnostics as plain values."""
+        return describe_ranker(self)
+
+    def __repr__(self) -> str:
+        return line_of(self)
+
+    def _repr_html_(self) -> str:
+        return card_of(self, "Ranker")
 
     @property
     def matching(self) -> Matching:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import Array, refuse_missing, whole_number
+from vecuq._draw import html_card
 from vecuq._files import tensor_bytes, write_tensors
 from vecuq._run import one_blas_thread
 from vecuq.errors import ColumnError, SettingError, TableError
@@ -20,7 +21,7 @@ from vecuq.transport import chebyshev_moments
 Ranges = Mapping[str, tuple[float, float]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sketch:
     """Count, ranges and Chebyshev moments of calibration rows; sketches of chunks simply add.
 
@@ -70,11 +71,29 @@ class Sketch:
         """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""
         return tensor_bytes(*self._parts())
 
+    def describe(self) -> dict[str, Any]:
+        """Return columns with their ranges, rows and nodes as plain values."""
+        low, high = turned(self.box_low, self.box_high, self)
+        columns = [
+            {"name": name, "direction": _DIRECTION[name in self.flipped], "from": float(a), "to": float(b)}
+            for name, a, b in zip(self.columns, low, high, strict=True)
+        ]
+        return {"columns": columns, "rows": self.count, "nodes": self.nodes}
+
+    def __repr__(self) -> str:
+        return f"Sketch({self.count:,} rows of {', '.join(self.columns)}; {self.nodes} nodes per column)"
+
+    def _repr_html_(self) -> str:
+        facts = {"rows": f"{self.count:,}", "nodes per column": self.nodes}
+        ranges = {one["name"]: f"{one['from']:g} to {one['to']:g}" for one in self.describe()["columns"]}
+        return html_card("Sketch", facts | ranges)
+
     def _parts(self) -> tuple[str, dict[str, Any], dict[str, Array]]:
         header = {"columns": list(self.columns), "flipped": sorted(self.flipped), "count": self.count}
         return "sketch", header, {name: getattr(self, name) for name in _ARRAYS}
 
 
+_DIRECTION = {False: "higher is more uncertain", True: "higher is more confident (flipped)"}
 _ARRAYS = ("box_low", "box_high", "seen_low", "seen_high", "moments")
 
 
