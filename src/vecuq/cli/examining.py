@@ -18,7 +18,6 @@ from vecuq.cli.options import (
     Holdback,
     ReferenceName,
     Scaling,
-    Tail,
     listed,
 )
 from vecuq.cli.talk import as_options, friendly_errors, print_json, table_width, usage_errors, working
@@ -44,14 +43,13 @@ def doctor(
     reference: ReferenceName = "beta",
     scaling: Scaling = _DEFAULTS.scaling,
     epsilon: Epsilon = _DEFAULTS.epsilon,
-    tail: Tail = _DEFAULTS.tail,
 ) -> None:
     """Check calibration rows before you trust them, and new rows for drift from them.
 
     Size, columns, outliers, out-of-distribution rows, and the fitted order: give the options that you will fit with.
     """
     with usage_errors():
-        settings = Settings(reference=reference, epsilon=epsilon, scaling=scaling, holdback=holdback, tail=tail)
+        settings = Settings(reference=reference, epsilon=epsilon, scaling=scaling, holdback=holdback)
     with friendly_errors():
         with working() as tell:
             tell("checking the rows")

@@ -22,7 +22,6 @@ SETTINGS = {
     "on_failure": "What happens when the plan misses its tolerance.",
     "alpha": "The false-alarm rate: the share of in-distribution rows flagged, on average over calibration sets.",
     "random_state": "Seed of the split into map rows and held-back rows; none is a fixed seed too.",
-    "tail": "What keeps far rows in order: the distance beyond the calibration range, or beyond the calibration rows.",
 }
 
 DIAGNOSTICS = {
