@@ -208,7 +208,7 @@ def main() -> None:
     )
     parser.add_argument("--cache", type=Path, default=HERE / ".cache", help="where packages and members are kept")
     parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, help="networks trained at once, one thread each"
+        "--n-jobs", type=int, default=os.cpu_count() or 1, help="networks trained at once, one thread each"
     )
     options = parser.parse_args()
     options.cache.mkdir(parents=True, exist_ok=True)
@@ -226,7 +226,7 @@ def main() -> None:
     columns = (TextColumn("training"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns) as progress:
         bar = progress.add_task("", total=len(jobs), completed=len(jobs) - len(missing))
-        for job, right, seconds in trained(missing, options.jobs) if missing else ():
+        for job, right, seconds in trained(missing, options.n_jobs) if missing else ():
             progress.console.print(
                 f"{job.name} group {job.group} member {job.member}: accuracy {right:.3f}, {seconds:.0f} s"
             )

@@ -12,7 +12,7 @@ from vecuq.paper import STUDIES, ablation, ensembles, extremes, render_page, tas
 from vecuq.paper.ensembles import CALIBRATION_ROWS, DATASETS, group_scores
 from vecuq.paper.extremes import compositions, keeps_order
 from vecuq.paper.images import best_or_second, worse_than_worst
-from vecuq.paper.printed import printed_table
+from vecuq.paper.study import printed_table
 from vecuq.paper.toy import toy_scores
 
 

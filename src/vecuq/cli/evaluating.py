@@ -189,7 +189,7 @@ def _plain(done: workflows.Compared) -> list[dict[str, Any]]:
 
 
 def _tell_gaps(found: Evaluation, level: float | None, *, columns: Sequence[str], flipped: Sequence[str]) -> None:
-    """Print what the intervals are, which rows were left out, why figures are missing, and which columns look flipped."""
+    """Print what the intervals are, which rows were left out, what is missing, and which columns look flipped."""
     if level is not None:
         typer.echo(f"[low, high]: {100 * level:g} % bootstrap interval.")
     if found.n_left_out:

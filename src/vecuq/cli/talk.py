@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 err = Console(stderr=True, highlight=False)
 # Columns of a table in a file or a pipe, which has no edge of its own.
 _NO_TERMINAL = 200
+# Arguments of the library that are options of the command line, as messages write them: alpha=0.05, flip=['a'].
+_ARGUMENT = re.compile(
+    r"\b(alpha|anchor_mass|anchors|columns|epsilon|flip|grid|holdback|max_iter|missing|n_targets|on_failure|overshoot|"
+    r"random_state|reference|scaling|select|solver|tol)=(\[[^\]]*\]|'[^']*'|[\w+-]+(?:\.\w+)*)"
+)
 
 
 @contextmanager
@@ -67,11 +73,27 @@ def _say(word: str, style: str, what: object) -> None:
 
     from vecuq._check import one_line
 
-    text = one_line(what, most=2_000)
+    text = as_options(one_line(what, most=2_000))
     if err.is_terminal:
         err.print(Text.assemble((word, style), f" {text}"))  # in one piece, or a bar would come between
     else:
         sys.stderr.write(f"{word} {text}\n")
+
+
+def as_options(text: str) -> str:
+    """Return a message of the library in the words of the command line.
+
+    Examples
+    --------
+    >>> as_options("Use scaling='quantile', or set flip=['confidence'] and anchor_mass=0.2.")
+    'Use --scaling quantile, or set --flip confidence and --anchor-mass 0.2.'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found[1], re.sub(r"[\[\]' ]", "", found[2])
+        return f"--{'seed' if name == 'random_state' else name.replace('_', '-')} {value}"
+
+    return _ARGUMENT.sub(option, text)
 
 
 def print_lines(lines: dict[str, str | None]) -> None:

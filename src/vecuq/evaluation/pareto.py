@@ -163,5 +163,5 @@ def _by_method(table: Mapping[str, Any]) -> dict[str, Any]:
     if len(named) < len(table) or len({frozenset(keys) for keys in named.values()}) > 1:
         entries = {name: sorted(keys) for name, keys in named.items()}
         raise TableError(f"All methods must have the same entries; got {entries}.")
-    entries = list(next(iter(table.values())))
-    return {name: [values[entry] for entry in entries] for name, values in table.items()}
+    order = list(next(iter(table.values())))
+    return {name: [values[entry] for entry in order] for name, values in table.items()}

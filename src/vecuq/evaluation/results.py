@@ -69,7 +69,7 @@ class Evaluation:
         ]
 
     def table(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, float]]:
-        """Return the values by method and key, each with the sign that makes higher better: what ``pareto_share`` takes.
+        """Return the values by method and key, signed so that higher is better: what ``pareto_share`` takes.
 
         By default one metric per task: the first that was computed.
         """

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, in_range, one_line, one_of, whole_number
+from vecuq._draw import html_card
+from vecuq._files import tensor_bytes, write_tensors
 from vecuq.conformal import DIRECTIONS, Bins
 from vecuq.errors import SettingError, TableError
 from vecuq.monitor.begin import DRAWS, ROW_BREAKERS, lacking, new_streams, scores_of
@@ -64,7 +66,7 @@ class Monitor:
         direction: str = "both",
         random_state: int | None = None,
     ) -> None:
-        ranker.need_held_back()
+        ranker.require_held_back()
         self.ranker = ranker
         self.alpha = in_range("alpha", alpha, 0.0, 1.0, ends="()")
         self.direction = one_of("direction", direction, DIRECTIONS)
@@ -132,10 +134,38 @@ class Monitor:
         return self._advance(above, holes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to one file, whole or not at all; :func:`vecuq.monitor.load_monitor` goes on from there."""
-        from vecuq.monitor.state import save_monitor
+        """Write model and state to one file, whole or not at all; :func:`vecuq.load` goes on from there."""
+        from vecuq.monitor.state import parts_of_monitor
 
-        save_monitor(self, path)
+        write_tensors(path, *parts_of_monitor(self))
+
+    def to_bytes(self) -> bytes:
+        """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""
+        from vecuq.monitor.state import parts_of_monitor
+
+        return tensor_bytes(*parts_of_monitor(self))
+
+    def describe(self) -> dict[str, Any]:
+        """Return rows seen, alpha, the evidence of every stream and the alarms, and the model, as plain values."""
+        return {
+            "alpha": self.alpha,
+            "direction": self.direction,
+            "rows seen": self.rows,
+            "rows with missing values": self.n_missing,
+            "alarm at evidence": len(self.streams) / self.alpha,
+            "evidence": self.evidence,
+            "alarms": [vars(alarm) for alarm in self.alarms],
+            "model": self.ranker.describe(),
+        }
+
+    def __repr__(self) -> str:
+        state = f"{len(self.alarms)} alarms" if self.alarms else "no alarm"
+        return f"Monitor({self.rows:,} rows seen, {state}; {len(self.streams)} streams, alpha={self.alpha:g})"
+
+    def _repr_html_(self) -> str:
+        alarms = "; ".join(f"{one.stream} {one.change} since row {one.since:,}" for one in self.alarms)
+        facts = {"rows seen": f"{self.rows:,}", "alarms": alarms or "none", "alpha": f"{self.alpha:g}"}
+        return html_card(repr(self), facts, folded={"Evidence (1 without drift)": self.evidence})
 
     def _advance(self, above: Bins, holes: NDArray[np.bool_]) -> tuple[Alarm, ...]:
         """Let every stream take its rows; a bin of -1 leaves the row out."""

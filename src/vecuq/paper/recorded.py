@@ -10,7 +10,7 @@ from vecuq.errors import VecuqError
 
 
 def answers_file(model: str, task: str) -> Path:
-    """Return the path of the answers of ``smollm2`` or ``gemma3`` to ``questions``, ``arithmetic`` or ``translation``."""
+    """Return the path of the recorded answers of a model (``smollm2``, ``gemma3``) to the questions of a task."""
     return Path(_paper_data().answers_file(model, task))
 
 

@@ -16,8 +16,7 @@ from vecuq._check import Array
 from vecuq._draw import Sheet, Spread
 from vecuq.evaluation import roc_auc
 from vecuq.paper.drawings import grouped_bars
-from vecuq.paper.printed import printed_table
-from vecuq.paper.study import Picture, Study
+from vecuq.paper.study import Picture, Study, printed_table
 from vecuq.paper.tasks import Method
 from vecuq.ranker import Settings, fit_ranker
 

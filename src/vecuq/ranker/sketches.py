@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import Array, refuse_missing, whole_number
-from vecuq._files import read_tensors, write_tensors
+from vecuq._draw import html_card
+from vecuq._files import tensor_bytes, write_tensors
 from vecuq._run import one_blas_thread
-from vecuq.errors import ColumnError, ModelFileError, SettingError, TableError
+from vecuq.errors import ColumnError, SettingError, TableError
 from vecuq.ranker.solve import MOST_NODES
 from vecuq.table import ScoreTable
 from vecuq.transport import chebyshev_moments
@@ -20,7 +21,7 @@ from vecuq.transport import chebyshev_moments
 Ranges = Mapping[str, tuple[float, float]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sketch:
     """Count, ranges and Chebyshev moments of calibration rows; sketches of chunks simply add.
 
@@ -63,29 +64,50 @@ class Sketch:
             raise TableError("Only sketches over the same ranges add up; give every chunk the same `ranges`.")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the sketch to one file, whole or not at all."""
+        """Write the sketch to one file, whole or not at all; :func:`vecuq.load` reads it."""
+        write_tensors(path, *self._parts())
+
+    def to_bytes(self) -> bytes:
+        """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""
+        return tensor_bytes(*self._parts())
+
+    def describe(self) -> dict[str, Any]:
+        """Return columns with their ranges, rows and nodes as plain values."""
+        low, high = turned(self.box_low, self.box_high, self)
+        columns = [
+            {"name": name, "direction": _DIRECTION[name in self.flipped], "from": float(a), "to": float(b)}
+            for name, a, b in zip(self.columns, low, high, strict=True)
+        ]
+        return {"columns": columns, "rows": self.count, "nodes": self.nodes}
+
+    def __repr__(self) -> str:
+        return f"Sketch({self.count:,} rows of {', '.join(self.columns)}; {self.nodes} nodes per column)"
+
+    def _repr_html_(self) -> str:
+        facts = {"rows": f"{self.count:,}", "nodes per column": self.nodes}
+        ranges = {one["name"]: f"{one['from']:g} to {one['to']:g}" for one in self.describe()["columns"]}
+        return html_card("Sketch", facts | ranges)
+
+    def _parts(self) -> tuple[str, dict[str, Any], dict[str, Array]]:
         header = {"columns": list(self.columns), "flipped": sorted(self.flipped), "count": self.count}
-        write_tensors(path, "sketch", header, {name: getattr(self, name) for name in _ARRAYS})
+        return "sketch", header, {name: getattr(self, name) for name in _ARRAYS}
 
 
+_DIRECTION = {False: "higher is more uncertain", True: "higher is more confident (flipped)"}
 _ARRAYS = ("box_low", "box_high", "seen_low", "seen_high", "moments")
 
 
-def load_sketch(path: str | os.PathLike[str]) -> Sketch:
-    """Read a sketch that :meth:`Sketch.save` wrote; refuse anything else with one clear line."""
-    header, arrays = read_tensors(path, "sketch")
-    try:
-        columns = tuple(map(str, header["columns"]))
-        made = Sketch(
-            columns=columns,
-            flipped=frozenset(header["flipped"]),
-            count=int(header["count"]),
-            **{name: arrays[name] for name in _ARRAYS},
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path} is damaged: its parts do not fit together ({error}).") from None
+def sketch_of(header: dict[str, Any], arrays: dict[str, Array]) -> Sketch:
+    """Put a saved sketch together again; raise if its parts do not fit."""
+    columns = tuple(map(str, header["columns"]))
+    made = Sketch(
+        columns=columns,
+        flipped=frozenset(header["flipped"]),
+        count=int(header["count"]),
+        **{name: arrays[name] for name in _ARRAYS},
+    )
     if made.moments.shape != (made.nodes,) * len(columns) or made.box_low.shape != (len(columns),):
-        raise ModelFileError(f"{path} is damaged: its parts do not fit together.")
+        raise ValueError("the moments do not fit the columns")
     return made
 
 

@@ -1,5 +1,6 @@
 """Score tables in memory and on disk."""
 
+from vecuq.table.front import TakesScores
 from vecuq.table.matching import Matching, is_named
 from vecuq.table.reading import TableLike, TableReader, count_rows, read_batches, read_table
 from vecuq.table.score_table import CONTRIBUTION, QUALITY, RESERVED, ScoreTable
@@ -18,6 +19,7 @@ __all__ = [
     "Source",
     "TableLike",
     "TableReader",
+    "TakesScores",
     "count_rows",
     "is_named",
     "is_stdio",

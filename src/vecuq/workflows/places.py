@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from vecuq._files import refuse_unwritable
-from vecuq.errors import SettingError, TableError
-from vecuq.ranker import Ranker, load
+from vecuq._load import load
+from vecuq.errors import ModelFileError, SettingError, TableError
+from vecuq.ranker import Ranker
 from vecuq.table import TableLike, is_stdio, is_table_name, kind_of, stands_for
 from vecuq.workflows.watch import PathLike
 
@@ -41,7 +43,15 @@ def refuse_overwriting(out: PathLike, reads: Iterable[TableLike]) -> None:
 
 
 def load_model(model: PathLike) -> Ranker:
-    """Read a model; a table in its place is refused."""
+    """Read a ranker; refuse a table in its place, and any other saved kind."""
+    found = load_any_model(model)
+    if not isinstance(found, Ranker):
+        raise ModelFileError(f"{model} holds a {type(found).__name__}; a model written by `vecuq fit` is needed here.")
+    return found
+
+
+def load_any_model(model: PathLike) -> Any:
+    """Read what was saved; refuse a table in its place."""
     if is_table_name(model):
         raise TableError(f"{model} is a table; a model is needed here, and the table comes after it.")
     return load(model)

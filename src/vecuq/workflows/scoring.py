@@ -6,19 +6,17 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, in_range, one_of, wanted_columns, whole_number
-from vecuq._files import saved_kind
 from vecuq._run import ahead
 from vecuq.conformal import flagged, largest_selected
-from vecuq.errors import ColumnError, MissingValueWarning, SettingError, TableError
+from vecuq.errors import ColumnError, MissingValueWarning, ModelFileError, SettingError, TableError
 from vecuq.outputs import read_outputs
-from vecuq.pipeline import VecUQPipeline, load_pipeline
+from vecuq.pipeline import VecUQPipeline
 from vecuq.ranker import MISSING_CHOICES, Ranker
 from vecuq.table import (
     CONTRIBUTION,
@@ -31,7 +29,7 @@ from vecuq.table import (
     is_text_table,
     write_batches,
 )
-from vecuq.workflows.places import load_model, refuse_place
+from vecuq.workflows.places import load_any_model, refuse_place
 from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
 if TYPE_CHECKING:
@@ -89,7 +87,7 @@ class Wanted:
         if self.alpha is not None:
             ranker.threshold(self.alpha)
         if self.missing == "marginal":
-            ranker.need_kept_rows()
+            ranker.require_kept_rows()
         if self.explain:
             ranker.baseline  # noqa: B018 - old models keep no medians
 
@@ -155,8 +153,11 @@ def score(
     one_of("stdout_format", stdout_format, tuple(STDOUT_FORMATS))
     wanted = Wanted(alpha, explain, missing, select, replace, sort, top)
     refuse_place(out, reads=[model, new])
-    pipeline = load_pipeline(model) if Path(model).is_file() and saved_kind(model) == "pipeline" else None
-    ranker = load_model(model) if pipeline is None else pipeline.ranker
+    found = load_any_model(model)
+    pipeline = found if isinstance(found, VecUQPipeline) else None
+    ranker = found if pipeline is None else pipeline.ranker_
+    if not isinstance(ranker, Ranker):
+        raise ModelFileError(f"{model} holds a {type(found).__name__}; a model or a pipeline is needed here.")
     wanted.refuse(ranker)
     if pipeline is None:
         # From csv to csv, the other columns stay the very text that they are.
@@ -247,14 +248,14 @@ class _Scoring:
 
     def _rank(self, table: ScoreTable) -> Any:
         # One count for the whole table, instead of one warning per piece.
-        return self.ranker.rank(table, missing=self.wanted.missing, warn=False)
+        return self.ranker.rank(table, missing=self.wanted.missing, n_jobs=-1, warn=False)
 
     def _reasons(self, table: ScoreTable, flags: NDArray[np.bool_] | None) -> dict[str, Any]:
         """Return the columns that say why: a sentence for flagged rows, and every column's contribution."""
         import pyarrow as pa
 
         missing = self.wanted.missing
-        contributions = self.ranker.explain(table, missing=missing)
+        contributions = self.ranker.explain(table, missing=missing, n_jobs=-1)
         chosen = np.ones(len(table), dtype=bool) if flags is None else flags
         sentences = iter(self.ranker.reasons(table.values[chosen], contributions[chosen], missing=missing))
         added = {"why": pa.array([next(sentences) if one else None for one in chosen], type=pa.string())}
@@ -278,7 +279,7 @@ class _Measures:
     def __init__(self, pipeline: VecUQPipeline, new: Any) -> None:
         import pyarrow as pa
 
-        outputs = read_outputs(new, temperature=pipeline.temperature)
+        outputs = read_outputs(new, temperature=pipeline.temperature_)
         table = pipeline.measure(outputs)
         ids = np.arange(len(table)) if outputs.ids is None else outputs.ids
         self._table = pa.table({"id": ids, **{name: table.values[:, k] for k, name in enumerate(table.columns)}})
