@@ -1,5 +1,6 @@
 """Everything that can be wrong with the input, from the command line and from Python: a clear line, and no trace."""
 
+import gzip
 import json
 import os
 
@@ -162,7 +163,10 @@ NEW_ROWS = {
     "a ragged row": (".csv", b"entropy,knn\n0.5,1.5\n0.25,1,2\n", "Row #3: Expected 2 columns, got 3"),
     "doubled names": (".csv", b"entropy,knn,knn\n0.5,1.5,1\n", "these come twice: ['knn']"),
     "an empty csv": (".csv", b"", "is empty"),
-    "semicolons": (".csv", b"entropy;knn\n0.5;1\n", "separated by ';'"),
+    "decimal commas": (".csv", b"entropy;knn\n0,5;1\n", "holds '0,5'. Write numbers with a decimal point"),
+    "no Arrow": (".feather", b"ARROW1 not at all", "cannot be read as arrow"),
+    "no gzip": (".csv.gz", b"entropy,knn\n0.5,1\n", "cannot be read as csv"),
+    "a cut gzip": (".jsonl.gz", gzip.compress(b'{"entropy": 1, "knn": 2}\n' * 99)[:50], "cannot be read as jsonl"),
     "binary csv": (".csv", b"\x00\x01\x02\xff" * 900, "is not text in UTF-8"),
     "no parquet": (".parquet", b"PAR1 not at all", "cannot be read as parquet"),
     "an empty parquet": (".parquet", b"", "cannot be read as parquet"),
@@ -219,7 +223,7 @@ def test_a_folder_or_nothing_in_place_of_a_table_is_refused(tmp_path, refused, m
     (tmp_path / "folder.csv").mkdir()
     before = {"fit": [], "score": [model], "report": [model], "rank": [good]}[command]
     out = tmp_path / ("o.csv" if command == "score" else "o")
-    assert "is a folder; a file was expected" in refused(command, *before, tmp_path / "folder.csv", "-o", out)
+    assert "is a folder without table files" in refused(command, *before, tmp_path / "folder.csv", "-o", out)
     assert "There is no file" in refused(command, *before, tmp_path / "absent.csv", "-o", out)
 
 

@@ -14,7 +14,7 @@ from vecuq import Settings, fit_ranker, load, read_table, workflows
 from vecuq.errors import CalibrationError, ColumnError, MissingValueWarning, SettingError, TableError
 from vecuq.table import as_csv, as_jsonl, as_parquet, write_batches
 
-KINDS = ("csv", "parquet", "npz", "jsonl")
+KINDS = ("csv", "tsv.gz", "parquet", "feather", "npz", "jsonl")
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_every_kind_of_file_fits_the_same_model(tmp_path, new):
     for kind in KINDS:
         workflows.fit(save(tmp_path / f"c.{kind}", new), tmp_path / f"{kind}.vecuq")
         models.append((tmp_path / f"{kind}.vecuq").read_bytes())
-    assert models == models[:1] * 4
+    assert models == models[:1] * len(KINDS)
 
 
 def test_fit_tells_its_watcher_of_every_sweep(tmp_path, new):
@@ -187,10 +187,22 @@ def test_a_ranked_table_is_not_scored_again(tmp_path, model, new):
     assert not (tmp_path / "again.csv").exists()
 
 
-def test_scoring_may_replace_its_own_input(tmp_path, ranker, model, new):
+def test_no_job_overwrites_what_it_reads(tmp_path, model, new):
     path = save(tmp_path / "new.parquet", new)
-    workflows.score(model, path, path)
-    npt.assert_array_equal(column(path, "uncertainty"), ranker.uncertainty(new))
+    (tmp_path / "parts").mkdir()
+    save(tmp_path / "parts" / "1.parquet", new)
+    (tmp_path / "link.parquet").symlink_to(path)
+    before = path.read_bytes()
+    places = [(path, path), (path, tmp_path / "link.parquet"), (tmp_path / "*.parquet", path)]
+    places += [(tmp_path / "parts", tmp_path / "parts" / "ranked.parquet"), ([tmp_path / "x.csv", path], path)]
+    for where, out in places:
+        with pytest.raises(SettingError, match="is read by this job and would be overwritten"):
+            workflows.score(model, where, out)
+    with pytest.raises(SettingError, match="is read by this job and would be overwritten"):
+        workflows.report(model, tmp_path / "parts", tmp_path / "parts" / "report.html")
+    with pytest.raises(SettingError, match="is read by this job and would be overwritten"):
+        workflows.rank(path, tmp_path / "parts", tmp_path / "parts")
+    assert path.read_bytes() == before
 
 
 def test_a_false_alarm_rate_that_cannot_be_delivered_is_refused_before_reading(tmp_path, model):
@@ -251,7 +263,7 @@ def test_a_report_warns_of_nothing_and_needs_rows(tmp_path, model, new):
         warnings.simplefilter("error")
         workflows.report(model, save(tmp_path / "new.csv", new), tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    with pytest.raises(TableError, match="has no rows to report on"):
+    with pytest.raises(TableError, match="has no rows"):
         workflows.report(model, save_empty(tmp_path / "none.parquet", new), tmp_path / "none.html")
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from vecuq import read_table
 from vecuq.errors import ColumnError, TableError
-from vecuq.table import Source, TableReader, count_rows, is_stdio, kind_of, read_batches, write_batches
+from vecuq.table import TableReader, TableSource, count_rows, is_stdio, kind_of, read_batches, write_batches
 
 ROWS = pa.table({"id": [f"{k:02d}" for k in range(6)], "a": np.arange(6) / 7, "b": np.arange(6) / 3})
 
@@ -87,7 +87,7 @@ def test_a_path_that_means_no_table_is_refused_by_name(tmp_path, name, reason):
 def test_standard_input_comes_alone():
     for where in ([], ["-", "a.csv"]):
         with pytest.raises(TableError, match="one or more files, or - alone"):
-            Source.of(where)
+            TableSource.of(where)
 
 
 def test_the_longest_ending_says_what_a_file_is():
@@ -182,13 +182,15 @@ def test_a_reader_reads_as_often_as_need_be_and_knows_its_columns_first(folder):
 
 
 def test_a_source_knows_its_files(folder, tmp_path):
-    source = Source.of(folder)
+    source = TableSource.of(folder)
     (tmp_path / "link").symlink_to(folder / "part-1.parquet")
     assert source.holds(tmp_path / "link")
     assert not source.holds(tmp_path / "absent.csv")
     assert source.kind == ".parquet"
     assert source.n_bytes == sum((folder / f"part-{k}.parquet").stat().st_size for k in range(3))
-    assert str(Source.of([folder / "part-0.parquet", folder / "part-1.parquet"])).endswith(".parquet and 1 more file")
+    assert str(TableSource.of([folder / "part-0.parquet", folder / "part-1.parquet"])).endswith(
+        ".parquet and 1 more file"
+    )
 
 
 # Separators ---------------------------------------------------------------------------------------------------------

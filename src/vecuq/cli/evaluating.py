@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vecuq import workflows
-from vecuq.cli.options import AsJson, Calibration, Columns, ErrorColumn, Flip, OodColumn, listed
+from vecuq.cli.options import (
+    ONE_TABLE,
+    TABLES,
+    AsJson,
+    Calibration,
+    Columns,
+    ErrorColumn,
+    Flip,
+    OodColumn,
+    listed,
+    table_argument,
+)
 from vecuq.cli.talk import friendly_errors, note, print_json, print_sheet, usage_errors, working
 
 if TYPE_CHECKING:
@@ -36,19 +47,15 @@ Seed = Annotated[int | None, typer.Option(help="Seed of the resamples; without i
 
 
 def evaluate(
-    table: Annotated[
-        Path,
-        typer.Argument(
-            help="Rows with scores and labels: csv, parquet, npz or jsonl.", metavar="TABLE", show_default=False
-        ),
-    ],
+    table: Annotated[list[Path], table_argument(f"Rows with scores and labels: {TABLES}.", "TABLE...")],
     error: ErrorColumn = None,
     ood: OodColumn = None,
     quality: QualityColumn = None,
     columns: Columns = None,
     flip: Flip = None,
     metrics: Annotated[
-        str | None, typer.Option(help="Metrics, comma-separated, such as roc_auc; without it, all.", metavar="A,B")
+        list[str] | None,
+        typer.Option(help="Metrics, comma-separated, such as roc_auc; without it, all.", metavar="A,B"),
     ] = None,
     out: Tables = None,
     curves: Curves = None,
@@ -97,9 +104,7 @@ def evaluate(
 
 def compare(
     calibration: Calibration,
-    test: Annotated[
-        Path, typer.Argument(help="Rows with the same scores, and labels.", metavar="TEST", show_default=False)
-    ],
+    test: Annotated[Path, table_argument(f"Rows with the same scores, and labels: {ONE_TABLE}.", "TEST")],
     error: ErrorColumn = None,
     ood: OodColumn = None,
     quality: QualityColumn = None,

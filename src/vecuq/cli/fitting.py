@@ -8,10 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from vecuq import workflows
+from vecuq._check import one_of
 from vecuq.cli.options import (
     METHOD,
     AsJson,
-    Calibration,
+    CalibrationFiles,
     Columns,
     Epsilon,
     Flip,
@@ -20,6 +21,7 @@ from vecuq.cli.options import (
     ReferenceName,
     Scaling,
     choice,
+    counted,
     listed,
 )
 from vecuq.cli.talk import friendly_errors, print_json, print_lines, usage_errors, watching
@@ -31,12 +33,15 @@ SOLVER = "The solver"
 
 def fit(
     context: typer.Context,
-    calibration: Calibration,
+    calibration: CalibrationFiles,
     model: Annotated[Path, typer.Option("--out", "-o", help="Where to save the model.")] = Path("model.vecuq"),
     columns: Columns = None,
     flip: Flip = None,
     paper: Paper = False,
     holdback: Holdback = DEFAULTS.holdback,
+    missing: Annotated[
+        str, typer.Option(help="Rows with missing or infinite scores: error, or drop.", metavar="error|drop")
+    ] = "error",
     as_json: AsJson = False,
     reference: ReferenceName = "beta",
     scaling: Scaling = DEFAULTS.scaling,
@@ -76,11 +81,18 @@ def fit(
         "random_state": seed,
     }
     with usage_errors():
+        one_of("missing", missing, workflows.FIT_MISSING)
         settings = Settings.paper(**_asked_for(context, given)) if paper else Settings(**given)
     with friendly_errors():
         with watching() as watch:
             done = workflows.fit(
-                calibration, model, settings, columns=listed(columns), flip=listed(flip) or (), watch=watch
+                calibration,
+                model,
+                settings,
+                columns=listed(columns),
+                flip=listed(flip) or (),
+                missing=missing,
+                watch=watch,
             )
         if as_json:
             print_json(fit_as_dict(done, model))
@@ -104,6 +116,7 @@ def fit_as_dict(done: workflows.Fitted, model: Path) -> dict[str, Any]:
         "columns": list(done.ranker.columns),
         "flipped": sorted(done.ranker.flipped),
         "set_aside": list(done.set_aside),
+        "n_dropped": done.n_dropped,
         "settings": done.ranker.settings.to_dict(),
         "diagnostics": done.ranker.diagnostics.to_dict(),
     }
@@ -120,6 +133,7 @@ def tell_fit(done: workflows.Fitted, model: Path) -> None:
             "constant": ", ".join(told.constant_columns) and f"{', '.join(told.constant_columns)} (no influence)",
             "not scores": ", ".join(done.set_aside),
             "rows": f"{told.n_map:,} for the map, {held}",
+            "dropped": f"{counted(done.n_dropped, 'row')} with missing or infinite scores" if done.n_dropped else None,
             "plan": f"{told.solver} solver, {told.sweeps} sweeps, marginal error {told.marginal_error:.1e}",
             "model": str(model),
         }

@@ -10,7 +10,7 @@ import typer
 
 from vecuq import workflows
 from vecuq._check import in_range
-from vecuq.cli.options import AsJson, ModelFile, counted
+from vecuq.cli.options import TABLES, AsJson, ModelFile, counted, table_argument
 from vecuq.cli.talk import friendly_errors, print_json, print_lines, print_table, usage_errors, watching
 
 if TYPE_CHECKING:
@@ -19,14 +19,7 @@ if TYPE_CHECKING:
 
 def monitor(
     model: ModelFile,
-    streams: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Rows in the order in which they came: csv, parquet, npz or jsonl.",
-            metavar="STREAM",
-            show_default=False,
-        ),
-    ],
+    streams: Annotated[list[Path], table_argument(f"Rows in the order in which they came: {TABLES}.", "STREAM...")],
     calibration: Annotated[
         Path | None,
         typer.Option(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 METHOD = "The method"
+KINDS = "csv, tsv, parquet, feather, arrow, npz or jsonl"
+ONE_TABLE = f"{KINDS}; a folder of part files, a quoted pattern such as 'parts/*.csv', or - for stdin"
+TABLES = f"{KINDS}; several files, a folder of part files, a pattern, or - for stdin"
 
 
 def choice(text: str, panel: str, **more: Any) -> Any:
@@ -15,27 +19,35 @@ def choice(text: str, panel: str, **more: Any) -> Any:
     return typer.Option(help=text, rich_help_panel=panel, **more)
 
 
-Calibration = Annotated[
-    Path,
-    typer.Argument(
-        help="In-distribution rows of scores: csv, parquet, npz or jsonl.", metavar="CALIBRATION", show_default=False
-    ),
-]
-NewRows = Annotated[
-    Path, typer.Argument(help="Rows to rank: csv, parquet, npz or jsonl.", metavar="NEW", show_default=False)
-]
+def table_argument(text: str, metavar: str) -> Any:
+    """Return an argument that names a table, or several files of one."""
+    return typer.Argument(help=text, metavar=metavar, show_default=False)
+
+
+Calibration = Annotated[Path, table_argument(f"In-distribution rows of scores: {ONE_TABLE}.", "CALIBRATION")]
+CalibrationFiles = Annotated[list[Path], table_argument(f"In-distribution rows of scores: {TABLES}.", "CALIBRATION...")]
+NewRows = Annotated[Path, table_argument(f"Rows to rank: {ONE_TABLE}.", "NEW")]
+NewFiles = Annotated[list[Path], table_argument(f"Rows to rank: {TABLES}.", "NEW...")]
 ModelFile = Annotated[Path, typer.Argument(help="Model written by `vecuq fit`.", metavar="MODEL", show_default=False)]
 Columns = Annotated[
-    str | None,
-    typer.Option(help="Score columns, comma-separated; without it, the columns of decimal numbers.", metavar="A,B"),
+    list[str] | None,
+    typer.Option(
+        help="Score columns, comma-separated or one per option; without it, the columns of decimal numbers.",
+        metavar="A,B",
+        show_default=False,
+    ),
 ]
 Flip = Annotated[
-    str | None,
-    typer.Option(help="Score columns in which higher means more confident, comma-separated.", metavar="A,B"),
+    list[str] | None,
+    typer.Option(
+        help="Score columns in which higher means more confident, comma-separated or one per option.",
+        metavar="A,B",
+        show_default=False,
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
 Paper = Annotated[
-    bool, typer.Option("--paper", help="The paper's method and nothing else; options that you give still rule.")
+    bool, typer.Option("--paper", help="The paper's method and nothing else; explicit options override it.")
 ]
 Holdback = Annotated[float, typer.Option(help="Share of the rows kept out of the map, for p-values; 0 for none.")]
 ReferenceName = Annotated[
@@ -45,16 +57,42 @@ Scaling = Annotated[str, choice("featurewise, global, identity or quantile.", ME
 Epsilon = Annotated[float, choice("Entropic regularisation, on scaled scores.", METHOD)]
 Folder = Annotated[Path, typer.Option("--out", "-o", help="Folder for model, ranked table and report.")]
 ErrorColumn = Annotated[
-    str | None, typer.Option("--error", help="0/1 column of the new table: the model was wrong there.")
+    str | None, typer.Option("--error", "--wrong", help="0/1 column of the new table: the prediction is wrong.")
 ]
 OodColumn = Annotated[
     str | None, typer.Option("--ood", help="0/1 column of the new table: the row is out of distribution.")
 ]
+Alpha = Annotated[
+    float | None, typer.Option(help="Add a column `flagged`: rows whose p-value is at most this false-alarm rate.")
+]
+Explain = Annotated[
+    bool,
+    typer.Option("--explain", help="Add `contribution_<column>`, and `why` for flagged rows (all, without --alpha)."),
+]
+Missing = Annotated[
+    str,
+    typer.Option(
+        help="Rows with missing scores: nan (no uncertainty), error, or marginal (from the others; p-values are "
+        "valid if what is missing does not depend on the values)."
+    ),
+]
+Select = Annotated[
+    str | None,
+    typer.Option(
+        help="Add a column `selected`: the out-of-distribution rows of the whole table, of which a share of at most "
+        "--alpha is wrong on average. bh (Benjamini-Hochberg) or by (Benjamini-Yekutieli). Rows are scored twice.",
+        metavar="bh|by",
+    ),
+]
+Sort = Annotated[bool, typer.Option("--sort", help="Most uncertain rows first; holds all rows in memory.")]
 
 
-def listed(names: str | None) -> list[str] | None:
-    """Return the names of a comma-separated list."""
-    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
+def listed(names: str | Sequence[str] | None) -> list[str] | None:
+    """Return the names that an option lists: separated by commas, or as they are if the option was repeated."""
+    given = [names] if isinstance(names, str) else list(names or ())
+    if len(given) > 1:
+        return given
+    return [name.strip() for name in given[0].split(",") if name.strip()] if given else None
 
 
 def counted(count: int, what: str) -> str:

@@ -8,83 +8,82 @@ from typing import Annotated
 import typer
 
 from vecuq import workflows
-from vecuq._check import in_range, one_of
 from vecuq.cli.fitting import fit_as_dict, tell_fit
 from vecuq.cli.options import (
+    Alpha,
     AsJson,
     Calibration,
     Columns,
     ErrorColumn,
+    Explain,
     Flip,
     Folder,
+    Missing,
     ModelFile,
+    NewFiles,
     NewRows,
     OodColumn,
     Paper,
+    Select,
+    Sort,
     counted,
     listed,
 )
 from vecuq.cli.talk import friendly_errors, print_json, print_table, usage_errors, watching
-from vecuq.errors import SettingError
 
 
 def score(
     model: ModelFile,
-    new: NewRows,
-    ranked: Annotated[Path, typer.Option("--out", "-o", help="Where to write the ranked table.")] = Path(
-        "ranked.parquet"
-    ),
-    alpha: Annotated[
-        float | None, typer.Option(help="Add a column `flagged`: rows whose p-value is at most this false-alarm rate.")
+    new: NewFiles,
+    ranked: Annotated[
+        Path, typer.Option("--out", "-o", help="Where to write the ranked table, as one file; - for stdout.")
+    ] = Path("ranked.parquet"),
+    alpha: Alpha = None,
+    explain: Explain = False,
+    missing: Missing = "nan",
+    select: Select = None,
+    sort: Sort = False,
+    top: Annotated[
+        int | None, typer.Option(help="Write only so many of the most uncertain rows, the first of all first.")
     ] = None,
-    explain: Annotated[
+    replace: Annotated[
         bool,
         typer.Option(
-            "--explain", help="Add `contribution_<column>`, and `why` for flagged rows (all, without --alpha)."
+            "--replace",
+            help="Replace the columns of an earlier scoring: uncertainty, p_value, flagged, selected, why, "
+            "contribution_...",
         ),
     ] = False,
-    missing: Annotated[
-        str,
-        typer.Option(
-            help="Rows with missing scores: nan (no uncertainty), error, or marginal (from the others; p-values are "
-            "valid if what is missing does not depend on the values)."
-        ),
-    ] = "nan",
-    select: Annotated[
-        str | None,
-        typer.Option(
-            help="Add a column `selected`: the foreign rows of the whole file, of which a share of at most --alpha is "
-            "wrong on average. bh (Benjamini-Hochberg) or by (Benjamini-Yekutieli). The file is scored twice.",
-            metavar="bh|by",
-        ),
-    ] = None,
+    stdout_format: Annotated[
+        str, typer.Option(help="What -o - writes: jsonl, or arrow (an IPC stream).", metavar="jsonl|arrow")
+    ] = "jsonl",
     as_json: AsJson = False,
 ) -> None:
     """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.
 
-    A saved pipeline (VecUQPipeline in Python) takes a file of a classifier's outputs instead of a table.
+    A saved pipeline (VecUQPipeline in Python) takes a file of a classifier's outputs instead of a table. Several
+    files are one table if they have the same columns.
     """
-    from vecuq.ranker import MISSING_CHOICES
-
+    to_stdout = str(ranked) == "-"
     with usage_errors():
-        if alpha is not None:
-            in_range("alpha", alpha, 0.0, 1.0, ends="()")
-        one_of("missing", missing, MISSING_CHOICES)
-        if select is not None:
-            one_of("select", select, workflows.SELECT)
-            if alpha is None:
-                raise SettingError("--select needs --alpha, the share of selected rows that may be wrong.")
+        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top)
+        if to_stdout and as_json:
+            raise typer.BadParameter("--json prints to stdout too; write the table to a file.")
     with friendly_errors():
         with watching(new) as watch:
-            done = workflows.score(
-                model, new, ranked, alpha=alpha, explain=explain, missing=missing, select=select, watch=watch
-            )
+            done = workflows.score(model, new, ranked, **vars(wanted), stdout_format=stdout_format, watch=watch)
         if as_json:
             print_json({"out": str(ranked), **done.to_dict()})
-            return
-        flagged = "" if done.n_flagged is None else f", {done.n_flagged:,} flagged at alpha {alpha:g}"
-        selected = "" if done.n_selected is None else f", {done.n_selected:,} selected"
-        typer.echo(f"{counted(done.n_rows, 'row')} scored{flagged}{selected} -> {ranked}")
+        else:
+            typer.echo(f"{_summary(done, alpha)} -> {'stdout' if to_stdout else ranked}", err=to_stdout)
+
+
+def _summary(done: workflows.Scored, alpha: float | None) -> str:
+    """Return the counts in words; rows without a score are noted by themselves."""
+    flagged = "" if done.n_flagged is None else f", {done.n_flagged:,} flagged at alpha {alpha:g}"
+    selected = "" if done.n_selected is None else f", {done.n_selected:,} selected"
+    written = "" if done.n_written is None else f", {done.n_written:,} most uncertain"
+    return f"{counted(done.n_rows, 'row')} scored{flagged}{selected}{written}"
 
 
 def rank(
@@ -94,6 +93,11 @@ def rank(
     columns: Columns = None,
     flip: Flip = None,
     paper: Paper = False,
+    alpha: Alpha = None,
+    explain: Explain = False,
+    missing: Missing = "nan",
+    select: Select = None,
+    sort: Sort = False,
     error: ErrorColumn = None,
     ood: OodColumn = None,
     as_json: AsJson = False,
@@ -101,6 +105,8 @@ def rank(
     """Fit, score and report in one go: from two tables to a folder with everything."""
     from vecuq.ranker import Settings
 
+    with usage_errors():
+        wanted = workflows.Wanted(alpha, explain, missing, select, sort=sort)
     with friendly_errors():
         with watching(new) as watch:
             done = workflows.rank(
@@ -110,13 +116,18 @@ def rank(
                 Settings.paper() if paper else None,
                 columns=listed(columns),
                 flip=listed(flip) or (),
-                labels=workflows.Labels(error, ood) if error or ood else None,
+                labels=_labels(error, ood),
+                wanted=wanted,
                 watch=watch,
             )
-        _tell_ranked(done, folder, as_json=as_json)
+        _tell_ranked(done, folder, alpha, as_json=as_json)
 
 
-def _tell_ranked(done: workflows.Ranked, folder: Path, *, as_json: bool) -> None:
+def _labels(error: str | None, ood: str | None) -> workflows.Labels | None:
+    return workflows.Labels(error, ood) if error or ood else None
+
+
+def _tell_ranked(done: workflows.Ranked, folder: Path, alpha: float | None = None, *, as_json: bool) -> None:
     if as_json:
         fitted = fit_as_dict(done.fitted, folder / "model.vecuq")
         print_json({**fitted, **done.scored.to_dict(), "evaluation": list(done.evaluation)})
@@ -124,17 +135,25 @@ def _tell_ranked(done: workflows.Ranked, folder: Path, *, as_json: bool) -> None
     tell_fit(done.fitted, folder / "model.vecuq")
     if done.evaluation:
         print_table("How well each score finds what it should", done.evaluation)
-    typer.echo(f"{counted(done.scored.n_rows, 'row')} ranked; open {folder / 'report.html'}")
+    typer.echo(f"{_summary(done.scored, alpha)}; open {folder / 'report.html'}")
 
 
 def report(
     model: ModelFile,
-    new: NewRows,
+    new: NewFiles,
     page: Annotated[Path, typer.Option("--out", "-o", help="Where to write the page.")] = Path("report.html"),
+    alpha: Annotated[
+        float | None, typer.Option(help="False-alarm rate of the threshold; without it, that of the model.")
+    ] = None,
+    missing: Missing = "nan",
+    error: ErrorColumn = None,
+    ood: OodColumn = None,
 ) -> None:
     """Write a self-contained HTML page about new rows and how the model ranks them."""
+    with usage_errors():
+        workflows.Wanted(alpha, missing=missing)
     with friendly_errors():
-        workflows.report(model, new, page)
+        workflows.report(model, new, page, alpha=alpha, missing=missing, labels=_labels(error, ood))
         typer.echo(f"report -> {page}")
 
 

@@ -60,7 +60,47 @@ def usage_errors() -> Iterator[None]:
     try:
         yield
     except SettingError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise typer.BadParameter(in_options(str(error))) from None
+
+
+# Arguments of the library that the command line has as options.
+_OPTIONS = {
+    "alpha": "--alpha",
+    "anchor_mass": "--anchor-mass",
+    "anchors": "--anchors",
+    "columns": "--columns",
+    "epsilon": "--epsilon",
+    "flip": "--flip",
+    "grid": "--grid",
+    "holdback": "--holdback",
+    "max_iter": "--max-iter",
+    "method": "--select",
+    "missing": "--missing",
+    "n_targets": "--n-targets",
+    "on_failure": "--on-failure",
+    "overshoot": "--overshoot",
+    "random_state": "--seed",
+    "reference": "--reference",
+    "replace": "--replace",
+    "scaling": "--scaling",
+    "select": "--select",
+    "solver": "--solver",
+    "stdout_format": "--stdout-format",
+    "tol": "--tol",
+    "top": "--top",
+}
+_NAMES = "|".join(_OPTIONS)
+_ARGUMENT = re.compile(rf"\b({_NAMES})=(\[[^\]]*\]|'[^']*'|[\w.+-]*\w)|^({_NAMES})(?= must )")
+
+
+def in_options(text: str) -> str:
+    """Return a message of the library with its arguments as options: ``missing='drop'`` as ``--missing drop``."""
+    return _ARGUMENT.sub(lambda found: _option(found[1] or found[3], found[2] or ""), text)
+
+
+def _option(name: str, value: str) -> str:
+    plain = value.strip("[]'").replace("', '", ",")
+    return f"{_OPTIONS[name]} {plain}" if plain not in ("", "True") else _OPTIONS[name]
 
 
 def note(what: object) -> None:
@@ -202,7 +242,7 @@ def working() -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def watching(table: Path | None = None, *, rows: str = "scoring") -> Iterator[Watch]:
+def watching(table: Path | Sequence[Path] | None = None, *, rows: str = "scoring") -> Iterator[Watch]:
     """Yield what moves the bars on stderr; nothing moves when nobody is watching."""
     from vecuq.workflows import Watch
 

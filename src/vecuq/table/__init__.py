@@ -4,7 +4,16 @@ from vecuq.table.front import TakesScores
 from vecuq.table.matching import Matching, is_named
 from vecuq.table.reading import TableLike, TableReader, count_rows, read_batches, read_table
 from vecuq.table.score_table import CONTRIBUTION, QUALITY, RESERVED, ScoreTable
-from vecuq.table.source import EXTENSIONS, PathLike, Source, is_stdio, is_table_name, is_text_table, kind_of, stands_for
+from vecuq.table.source import (
+    EXTENSIONS,
+    PathLike,
+    TableSource,
+    is_stdio,
+    is_table_name,
+    is_text_table,
+    kind_of,
+    stands_for,
+)
 from vecuq.table.writing import STDOUT_FORMATS, write_batches
 
 __all__ = [
@@ -16,9 +25,9 @@ __all__ = [
     "Matching",
     "PathLike",
     "ScoreTable",
-    "Source",
     "TableLike",
     "TableReader",
+    "TableSource",
     "TakesScores",
     "count_rows",
     "is_named",

@@ -13,13 +13,13 @@ from vecuq._check import one_line, unique_names
 from vecuq.errors import ColumnError, TableError
 from vecuq.table import as_arrow, as_csv, as_jsonl, as_npz, as_parquet
 from vecuq.table.score_table import ScoreTable
-from vecuq.table.source import Part, PathLike, Source, is_stdio
+from vecuq.table.source import Part, PathLike, TableSource, is_stdio
 from vecuq.table.text import arrow_as_floats, is_numeric, is_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TableLike = PathLike | Sequence[PathLike] | Source
+TableLike = PathLike | Sequence[PathLike] | TableSource
 # What reads and writes each format: `schemas`, `read` and `write`.
 FORMATS: dict[str, Any] = {
     "csv": as_csv,
@@ -67,7 +67,7 @@ class TableReader:
     Parameters
     ----------
     where
-        What :meth:`Source.of` takes.
+        What :meth:`TableSource.of` takes.
     columns
         The score columns. A cell in one of them that is no number is an error with its row in the file.
     typed
@@ -87,7 +87,7 @@ class TableReader:
     def __init__(
         self, where: TableLike, *, columns: Sequence[str] = (), typed: bool = True, alone: bool = False
     ) -> None:
-        self.source = Source.of(where)
+        self.source = TableSource.of(where)
         self.columns = unique_names(columns)
         found = dict(_schemas(self.source.parts, self.columns, typed=typed))
         if alone:
@@ -120,7 +120,7 @@ def count_rows(where: TableLike) -> int | None:
     """Return the number of rows if the files say so without being read, for a progress bar; otherwise None."""
     if is_stdio(where):
         return None
-    parts = Source.of(where).parts
+    parts = TableSource.of(where).parts
     if {part.format for part in parts} != {"parquet"}:
         return None
     total = 0

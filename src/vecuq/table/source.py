@@ -86,7 +86,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Source:
+class TableSource:
     """The files that hold one table, in the order in which they are read."""
 
     shown: str
@@ -96,14 +96,14 @@ class Source:
         return self.shown
 
     @staticmethod
-    def of(where: PathLike | Sequence[PathLike] | Source) -> Source:
+    def of(where: PathLike | Sequence[PathLike] | TableSource) -> TableSource:
         """Find the files that one path, or several, stand for.
 
         A folder stands for the files in it and a pattern such as ``parts/*.csv`` for those that match, by name; hidden
         files and markers such as ``_SUCCESS`` are left out. ``-`` is standard input, jsonl or Arrow by its first
         bytes, kept in a temporary file for as long as the source lives.
         """
-        if isinstance(where, Source):
+        if isinstance(where, TableSource):
             return where
         paths = [where] if isinstance(where, str | os.PathLike) else list(where)
         if [is_stdio(path) for path in paths] == [True]:
@@ -113,7 +113,7 @@ class Source:
         parts = tuple(_part(file) for path in paths for file in _files_of(path))
         # Parallel writers leave empty parts behind.
         filled = tuple(part for part in parts if part.path.stat().st_size)
-        return Source(_shown(paths), filled or parts)
+        return TableSource(_shown(paths), filled or parts)
 
     @property
     def kind(self) -> str:
@@ -125,18 +125,18 @@ class Source:
         """How large the files are together."""
         return sum(part.path.stat().st_size for part in self.parts)
 
-    def each(self) -> list[Source]:
+    def each(self) -> list[TableSource]:
         """Return every file as a source of its own."""
-        return [Source(part.shown, (part,)) for part in self.parts]
+        return [TableSource(part.shown, (part,)) for part in self.parts]
 
     def holds(self, path: PathLike) -> bool:
         """Whether a path is one of the files."""
         return Path(path).exists() and any(os.path.samefile(path, part.path) for part in self.parts)
 
 
-def stands_for(where: PathLike | Sequence[PathLike] | Source, path: PathLike) -> bool:
+def stands_for(where: PathLike | Sequence[PathLike] | TableSource, path: PathLike) -> bool:
     """Whether a path is, or would be, one of the files of a table, which need not be there."""
-    if isinstance(where, Source):
+    if isinstance(where, TableSource):
         return where.holds(path)
     if not isinstance(where, str | os.PathLike):
         return any(stands_for(one, path) for one in where)
@@ -189,7 +189,7 @@ def _unmarked(files: Iterable[Path]) -> Iterator[Path]:
     return (file for file in files if not file.name.startswith((".", "_")))
 
 
-def _standard_input() -> Source:
+def _standard_input() -> TableSource:
     """Keep standard input in a temporary file, since types are known only after all rows were seen."""
     handle, name = tempfile.mkstemp(prefix="vecuq-", suffix=".part")
     path = Path(name)
@@ -201,7 +201,7 @@ def _standard_input() -> Source:
         path.unlink()
         raise
     weakref.finalize(part, path.unlink, missing_ok=True)
-    return Source(part.shown, (part,))
+    return TableSource(part.shown, (part,))
 
 
 def _sniffed(path: Path) -> str:

@@ -14,7 +14,7 @@ from vecuq._files import refuse_unwritable
 from vecuq.errors import MissingValueWarning, VecuqError, VecuqWarning
 from vecuq.evaluation import Bootstrap, Evaluation, Verdict
 from vecuq.ranker import Settings, fit_ranker
-from vecuq.table import RESERVED, ScoreTable
+from vecuq.table import RESERVED, ScoreTable, TableLike
 from vecuq.workflows.evaluation_files import curves_ending, write_curves
 from vecuq.workflows.labels import Labels, label_columns, read_whole, score_columns
 from vecuq.workflows.watch import PathLike
@@ -43,7 +43,7 @@ class Compared:
 
 
 def evaluate(
-    table: PathLike,
+    table: TableLike,
     labels: Labels,
     *,
     columns: Sequence[str] | None = None,
@@ -75,8 +75,8 @@ def evaluate(
 
 
 def compare(
-    calibration: PathLike,
-    test: PathLike,
+    calibration: TableLike,
+    test: TableLike,
     labels: Labels,
     *,
     columns: Sequence[str] | None = None,

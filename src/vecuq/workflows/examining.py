@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from vecuq.doctor import Case, Finding, examine_case
 from vecuq.ranker import Settings
-from vecuq.table import read_table
-from vecuq.workflows.watch import PathLike
+from vecuq.table import TableLike, read_table
 
 
 @dataclass(frozen=True)
@@ -23,8 +22,8 @@ class Examined:
 
 
 def doctor(
-    calibration: PathLike,
-    new: PathLike | None = None,
+    calibration: TableLike,
+    new: TableLike | None = None,
     *,
     settings: Settings | None = None,
     columns: Sequence[str] | None = None,

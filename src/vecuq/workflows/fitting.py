@@ -10,7 +10,7 @@ from vecuq._check import finite_rows, one_of, refuse_missing
 from vecuq._run import ahead
 from vecuq.errors import CalibrationWarning, ConvergenceError
 from vecuq.ranker import Ranker, Settings, fit_ranker, fit_stream, stream_nodes
-from vecuq.table import ScoreTable, Source, TableLike, TableReader, count_rows, read_batches, read_table
+from vecuq.table import ScoreTable, TableLike, TableReader, TableSource, count_rows, read_batches, read_table
 from vecuq.workflows.places import refuse_place
 from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
@@ -47,7 +47,7 @@ def fit(
     """
     one_of("missing", missing, FIT_MISSING)
     refuse_place(model, what="A model", reads=[calibration])
-    source = Source.of(calibration)
+    source = TableSource.of(calibration)
     done = _fit_streaming(source, settings or Settings(), columns, flip, missing, watch)
     if done is None:
         table = read_table(source, columns=columns, flip=flip)
@@ -67,7 +67,12 @@ def _complete(table: ScoreTable) -> ScoreTable:
 
 
 def _fit_streaming(
-    source: Source, settings: Settings, columns: Sequence[str] | None, flip: Sequence[str], missing: str, watch: Watch
+    source: TableSource,
+    settings: Settings,
+    columns: Sequence[str] | None,
+    flip: Sequence[str],
+    missing: str,
+    watch: Watch,
 ) -> Fitted | None:
     """Fit in bounded memory; None when the table is small, or the settings need all rows at once."""
     if not _has_many_rows(source, columns):
@@ -106,7 +111,7 @@ class _Chunks:
                 yield kept
 
 
-def _has_many_rows(source: Source, columns: Sequence[str] | None) -> bool:
+def _has_many_rows(source: TableSource, columns: Sequence[str] | None) -> bool:
     """Whether to stream: parquet states its rows; of others the size tells, once the score columns are named."""
     if {part.format for part in source.parts} == {"parquet"}:
         return (count_rows(source) or 0) >= _MANY_ROWS

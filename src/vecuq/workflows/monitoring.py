@@ -13,7 +13,7 @@ from vecuq._load import load
 from vecuq.errors import ModelFileError, SettingError
 from vecuq.monitor import Monitor
 from vecuq.ranker import Ranker
-from vecuq.table import ScoreTable, Source, read_batches, read_table
+from vecuq.table import ScoreTable, TableSource, read_batches, read_table
 from vecuq.workflows.places import load_model, refuse_place
 from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
@@ -68,7 +68,7 @@ def monitor(
     every file could be read.
     """
     # A folder or a pattern is watched file by file, so that an alarm can name one.
-    sources = [source for path in streams for source in Source.of(path).each()]
+    sources = [source for path in streams for source in TableSource.of(path).each()]
     if state is not None:
         refuse_place(state, what="The state of a monitor", reads=[model, *streams])
     ranker = load_model(model)
@@ -109,7 +109,7 @@ def _refuse_other_rows(state: PathLike, found: Monitor, rows: ScoreTable) -> Non
         )
 
 
-def _observe(watcher: Monitor, source: Source, watch: Watch) -> Passage:
+def _observe(watcher: Monitor, source: TableSource, watch: Watch) -> Passage:
     ranker, infinite = watcher.ranker, 0
     first, missing, watched = watcher.rows, watcher.n_missing, watcher.n_watched
     for batch in read_batches(source, columns=ranker.columns, alone=True):

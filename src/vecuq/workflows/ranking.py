@@ -14,7 +14,7 @@ from vecuq._files import atomic_folder, write_atomic
 from vecuq.errors import TableError
 from vecuq.evaluation import Bootstrap, evaluate
 from vecuq.ranker import Ranker, Settings
-from vecuq.table import ScoreTable, Source, TableLike, TableReader, is_stdio
+from vecuq.table import ScoreTable, TableLike, TableReader, TableSource, is_stdio
 from vecuq.workflows.fitting import Fitted, fit
 from vecuq.workflows.labels import Labels, label_columns, read_whole
 from vecuq.workflows.places import load_model, refuse_overwriting, refuse_place
@@ -52,7 +52,7 @@ def rank(
     """
     _refuse_one_input(calibration, new)
     refuse_overwriting(Path(folder) / "report.html", [calibration, new])
-    rows = Source.of(new)
+    rows = TableSource.of(new)
     refuse_overwriting(Path(folder) / f"ranked{rows.kind}", [calibration, rows])
     _refuse_absent(labels, rows)
     with atomic_folder(folder) as part:
@@ -71,7 +71,7 @@ def _refuse_one_input(calibration: TableLike, new: TableLike) -> None:
         raise TableError("Standard input can be the calibration rows or the new rows, not both.")
 
 
-def _refuse_absent(labels: Labels | None, new: Source) -> None:
+def _refuse_absent(labels: Labels | None, new: TableSource) -> None:
     """Raise, before any long work, if a label column is not there."""
     named = labels.named().values() if labels else ()
     if named:
@@ -95,12 +95,12 @@ def report(
     refuse_place(out, what="A report", reads=[model, new])
     ranker = load_model(model)
     Wanted(alpha=alpha, missing=missing).refuse(ranker)
-    write_report(ranker, Source.of(new), out, alpha=alpha, missing=missing, labels=labels)
+    write_report(ranker, TableSource.of(new), out, alpha=alpha, missing=missing, labels=labels)
 
 
 def write_report(
     ranker: Ranker,
-    new: Source,
+    new: TableSource,
     out: PathLike,
     *,
     alpha: float | None = None,
@@ -134,7 +134,7 @@ def _with_every_column(table: pa.Table, ranker: Ranker) -> pa.Table:
     return table
 
 
-def _title(new: Source) -> str:
+def _title(new: TableSource) -> str:
     return Path(str(new)).name.partition(".")[0] or str(new)
 
 
