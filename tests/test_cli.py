@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from importlib import import_module
 from pathlib import Path
 
@@ -321,16 +320,14 @@ def test_no_bars_are_drawn_into_a_file(run, tmp_path, model, new):
 def test_a_command_that_is_stopped_leaves_nothing_behind(tmp_path, model):
     (tmp_path / "new.csv").write_text("entropy,knn\n0.5,1.5\n")
     slow = "import time; from vecuq.cli import main; from vecuq.table import as_csv;"
-    slow += "as_csv._header = lambda path: time.sleep(60); main()"
+    slow += "as_csv._blocks = lambda *_: print('reading', flush=True) or time.sleep(60); main()"
     before = sorted(tmp_path.iterdir())
     words = ["score", model, tmp_path / "new.csv", "-o", tmp_path / "o.csv"]
-    job = subprocess.Popen([sys.executable, "-c", slow, *words])
-    deadline = time.monotonic() + 20
-    while not list(tmp_path.glob(".vecuq-*")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert list(tmp_path.glob(".vecuq-*"))
-    job.terminate()
-    assert job.wait(20) == 143
+    with subprocess.Popen([sys.executable, "-c", slow, *words], stdout=subprocess.PIPE) as job:
+        assert job.stdout.readline() == b"reading\n"
+        assert list(tmp_path.glob(".vecuq-*"))
+        job.terminate()
+        assert job.wait(20) == 143
     assert sorted(tmp_path.iterdir()) == before
 
 

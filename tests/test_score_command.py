@@ -149,14 +149,11 @@ def test_the_selection_is_counted_in_json_if_one_was_asked_for(run, tmp_path, mo
 
 
 def test_a_selection_without_a_rate_or_by_an_unknown_rule_is_wrong_usage(run, tmp_path, model, new):
-    for words, needed in (
-        (("--select", "bh"), "--select bh needs a rate. Give --alpha 0.1"),
-        (("--select", "none"), "'bh', 'by'"),
-    ):
-        result = run("score", model, new, "-o", tmp_path / "o.csv", *words)
+    for rule, needed in (("bh", "--select bh needs a rate. Give --alpha 0.1"), ("none", "'bh', 'by'")):
+        result = run("score", model, new, "-o", tmp_path / "o.csv", "--select", rule)
         assert result.exit_code == 2
         assert needed in " ".join(result.stderr.split())
-    with pytest.raises(SettingError, match="select='bh' needs a rate. Give alpha=0.1"):
+    with pytest.raises(SettingError, match=r"select='bh' needs a rate. Give alpha=0.1"):
         scoring.score(model, new, tmp_path / "o.csv", select="bh")
     assert not (tmp_path / "o.csv").exists()
 

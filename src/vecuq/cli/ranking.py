@@ -78,12 +78,12 @@ def score(
             typer.echo(f"{_summary(done, alpha)} -> {'stdout' if to_stdout else ranked}", err=to_stdout)
 
 
-def _summary(done: workflows.Scored, alpha: float | None) -> str:
+def _summary(done: workflows.Scored, alpha: float | None, verb: str = "scored") -> str:
     """Return the counts in words; rows without a score are noted by themselves."""
     flagged = "" if done.n_flagged is None else f", {done.n_flagged:,} flagged at alpha {alpha:g}"
     selected = "" if done.n_selected is None else f", {done.n_selected:,} selected"
     written = "" if done.n_written is None else f", {done.n_written:,} most uncertain"
-    return f"{counted(done.n_rows, 'row')} scored{flagged}{selected}{written}"
+    return f"{counted(done.n_rows, 'row')} {verb}{flagged}{selected}{written}"
 
 
 def rank(
@@ -135,7 +135,7 @@ def _tell_ranked(done: workflows.Ranked, folder: Path, alpha: float | None = Non
     tell_fit(done.fitted, folder / "model.vecuq")
     if done.evaluation:
         print_table("How well each score finds what it should", done.evaluation)
-    typer.echo(f"{_summary(done.scored, alpha)}; open {folder / 'report.html'}")
+    typer.echo(f"{_summary(done.scored, alpha, 'ranked')}; open {folder / 'report.html'}")
 
 
 def report(

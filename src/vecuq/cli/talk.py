@@ -29,10 +29,13 @@ err = Console(stderr=True, highlight=False)
 # Columns of a table in a file or a pipe, which has no edge of its own.
 _NO_TERMINAL = 200
 # Arguments of the library that are options of the command line, as messages write them: alpha=0.05, flip=['a'].
-_ARGUMENT = re.compile(
-    r"\b(alpha|anchor_mass|anchors|columns|epsilon|flip|grid|holdback|max_iter|missing|n_targets|on_failure|overshoot|"
-    r"random_state|reference|scaling|select|solver|tol)=(\[[^\]]*\]|'[^']*'|[\w+-]+(?:\.\w+)*)"
+_NAMES = (
+    "alpha|anchor_mass|anchors|columns|epsilon|flip|grid|holdback|max_iter|method|missing|n_targets|on_failure|"
+    "overshoot|random_state|reference|replace|scaling|select|solver|stdout_format|tol|top"
 )
+_ARGUMENT = re.compile(rf"\b({_NAMES})=(\[[^\]]*\]|'[^']*'|[\w+-]+(?:\.\w+)*)|^({_NAMES})(?= must )")
+# Options with a name of their own.
+_RENAMED = {"random_state": "seed", "method": "select"}
 
 
 @contextmanager
@@ -60,47 +63,7 @@ def usage_errors() -> Iterator[None]:
     try:
         yield
     except SettingError as error:
-        raise typer.BadParameter(in_options(str(error))) from None
-
-
-# Arguments of the library that the command line has as options.
-_OPTIONS = {
-    "alpha": "--alpha",
-    "anchor_mass": "--anchor-mass",
-    "anchors": "--anchors",
-    "columns": "--columns",
-    "epsilon": "--epsilon",
-    "flip": "--flip",
-    "grid": "--grid",
-    "holdback": "--holdback",
-    "max_iter": "--max-iter",
-    "method": "--select",
-    "missing": "--missing",
-    "n_targets": "--n-targets",
-    "on_failure": "--on-failure",
-    "overshoot": "--overshoot",
-    "random_state": "--seed",
-    "reference": "--reference",
-    "replace": "--replace",
-    "scaling": "--scaling",
-    "select": "--select",
-    "solver": "--solver",
-    "stdout_format": "--stdout-format",
-    "tol": "--tol",
-    "top": "--top",
-}
-_NAMES = "|".join(_OPTIONS)
-_ARGUMENT = re.compile(rf"\b({_NAMES})=(\[[^\]]*\]|'[^']*'|[\w.+-]*\w)|^({_NAMES})(?= must )")
-
-
-def in_options(text: str) -> str:
-    """Return a message of the library with its arguments as options: ``missing='drop'`` as ``--missing drop``."""
-    return _ARGUMENT.sub(lambda found: _option(found[1] or found[3], found[2] or ""), text)
-
-
-def _option(name: str, value: str) -> str:
-    plain = value.strip("[]'").replace("', '", ",")
-    return f"{_OPTIONS[name]} {plain}" if plain not in ("", "True") else _OPTIONS[name]
+        raise typer.BadParameter(as_options(str(error))) from None
 
 
 def note(what: object) -> None:
@@ -130,8 +93,8 @@ def as_options(text: str) -> str:
     """
 
     def option(found: re.Match[str]) -> str:
-        name, value = found[1], re.sub(r"[\[\]' ]", "", found[2])
-        return f"--{'seed' if name == 'random_state' else name.replace('_', '-')} {value}"
+        name, value = found[1] or found[3], re.sub(r"[\[\]']|True|(?<=,) ", "", found[2] or "")
+        return f"--{_RENAMED.get(name, name).replace('_', '-')} {value}".rstrip()
 
     return _ARGUMENT.sub(option, text)
 

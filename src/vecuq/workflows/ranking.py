@@ -92,8 +92,8 @@ def report(
     ``alpha`` is the false-alarm rate of the threshold, by default that of the model; for ``missing`` see
     :meth:`vecuq.Ranker.rank`. With ``labels``, the page says how well each score finds what it should.
     """
-    refuse_place(out, what="A report", reads=[model, new])
     ranker = load_model(model)
+    refuse_place(out, what="A report", reads=[model, new])
     Wanted(alpha=alpha, missing=missing).refuse(ranker)
     write_report(ranker, TableSource.of(new), out, alpha=alpha, missing=missing, labels=labels)
 

@@ -152,8 +152,8 @@ def score(
     """
     one_of("stdout_format", stdout_format, tuple(STDOUT_FORMATS))
     wanted = Wanted(alpha, explain, missing, select, replace, sort, top)
-    refuse_place(out, reads=[model, new])
     found = load_any_model(model)
+    refuse_place(out, reads=[model, new])
     pipeline = found if isinstance(found, VecUQPipeline) else None
     ranker = found if pipeline is None else pipeline.ranker_
     if not isinstance(ranker, Ranker):
