@@ -201,11 +201,15 @@ WRONG = {
         "choose another name",
     ),
     "the name that others give a metric": (["evaluate", NEW, "--ood", "is_ood", "--metrics", "auroc"], 2, "'roc_auc'?"),
-    "tables in place of the rows": (["evaluate", NEW, "--ood", "is_ood", "-o", NEW], 2, "must not be overwritten"),
+    "tables in place of the rows": (
+        ["evaluate", NEW, "--ood", "is_ood", "-o", NEW],
+        2,
+        "is read by this job",
+    ),
     "tables in place of the calibration rows": (
         ["compare", CALIBRATION, NEW, "--ood", "is_ood", "-o", CALIBRATION],
         2,
-        "must not be overwritten",
+        "is read by this job",
     ),
     "too few resamples": (["evaluate", NEW, "--ood", "is_ood", "--resamples", "-1"], 2, "resamples"),
 }

@@ -134,7 +134,9 @@ def test_what_cannot_be_measured_is_one_line_and_leaves_no_trace(refused, files)
         "measure", files / "test.npz", "--train", files / "train.npz", "--embedding", "embeddings", *out
     )
     assert "must end in one of" in refused("measure", files / "test.npz", "--measures", "msp", "-o", files / "s.txt")
-    assert "holds the outputs" in refused("measure", files / "test.npz", "--measures", "msp", "-o", files / "test.npz")
+    assert "is read by this job and would be overwritten" in refused(
+        "measure", files / "test.npz", "--measures", "msp", "-o", files / "test.npz"
+    )
     np.savez(files / "empty.npz", logits=np.zeros((0, 3)))
     assert "no rows" in refused("measure", files / "empty.npz", "--measures", "msp", *out)
     (files / "answers.txt").write_text("{}\n")
