@@ -30,9 +30,11 @@ err = Console(stderr=True, highlight=False)
 _NO_TERMINAL = 200
 # Arguments of the library that are options of the command line, as messages write them: alpha=0.05, flip=['a'].
 _ARGUMENT = re.compile(
-    r"\b(alpha|anchor_mass|anchors|columns|epsilon|flip|grid|holdback|max_iter|missing|n_targets|on_failure|overshoot|"
+    r"\b(alpha|anchor_mass|anchors|columns|epsilon|flip|grid|holdback|max_iter|method|missing|n_targets|on_failure|overshoot|"
     r"random_state|reference|scaling|select|solver|tol)=(\[[^\]]*\]|'[^']*'|[\w+-]+(?:\.\w+)*)"
 )
+# Options that are not called like their argument.
+_OPTIONS = {"random_state": "seed", "method": "select"}
 
 
 @contextmanager
@@ -91,7 +93,7 @@ def as_options(text: str) -> str:
 
     def option(found: re.Match[str]) -> str:
         name, value = found[1], re.sub(r"[\[\]' ]", "", found[2])
-        return f"--{'seed' if name == 'random_state' else name.replace('_', '-')} {value}"
+        return f"--{_OPTIONS.get(name, name.replace('_', '-'))} {value}"
 
     return _ARGUMENT.sub(option, text)
 
