@@ -98,7 +98,7 @@ def estimate(uncertainty: Any, target: Any, metric: str | Metric, *, bootstrap: 
     metric
         A :class:`Metric`, or its name or key; ``"roc_auc"`` alone is that of the first task, ``"ood roc_auc"``.
     bootstrap
-        Resamples, level and seed; 500 resamples and 95 % by default.
+        Resamples, level and random state; 500 resamples and 95 % by default.
 
     Examples
     --------
@@ -116,16 +116,7 @@ def compare(
 ) -> MethodComparison:
     """One metric of several uncertainties on the same rows, with intervals of each and of each difference.
 
-    Parameters
-    ----------
-    uncertainties
-        For each method one number per row, higher = more uncertain; no NaN.
-    target
-        What the task of the metric needs: which rows are positive, which are correct, or the quality.
-    metric
-        A :class:`Metric`, or the name of one.
-    bootstrap
-        Resamples, level and seed; 500 resamples and 95 % by default.
+    ``uncertainties`` are by method; the other parameters are those of :func:`estimate`.
 
     Examples
     --------

@@ -71,14 +71,9 @@ def selective_curves(
 
     Parameters
     ----------
-    uncertainties
-        For each score one number per row, higher = more uncertain; NaN for none.
-    error
-        Which predictions are wrong, 0 / 1, NaN where unknown; for :func:`risk_coverage_curve`.
-    ood
-        Which rows are out of distribution, 0 / 1, NaN where unknown; these are left out of the errors.
-    quality
-        The quality of each answer, higher = better, NaN where unknown; for :func:`prediction_rejection_curve`.
+    uncertainties, error, ood, quality
+        As in :func:`evaluate`; ``error`` gives :func:`risk_coverage_curve`, ``quality``
+        :func:`prediction_rejection_curve`.
 
     Returns
     -------

@@ -112,7 +112,7 @@ def evaluate(
         Names or keys of metrics, such as ``"roc_auc"`` or ``"ood roc_auc"``, or :class:`Metric` objects; by default
         all of the registry. Those that the labels do not allow are left out.
     bootstrap
-        Resamples, level and seed; 500 resamples and 95 % by default.
+        Resamples, level and random state; 500 resamples and 95 % by default.
 
     Examples
     --------

@@ -39,11 +39,11 @@ class ToyScores:
     is_error: NDArray[np.bool_]
 
 
-def toy_scores(seed: int = 42) -> ToyScores:
+def toy_scores(random_state: int = 42) -> ToyScores:
     """Draw the data, fit the classifier and compute both scores."""
     from sklearn.linear_model import LogisticRegression
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     train, calibration, test = (_two_classes(rng, n) for n in (500, 125, 1500))
     model = LogisticRegression().fit(*train)
     ood = rng.multivariate_normal((0.0, 6.0), _COVARIANCE, 3000)

@@ -87,7 +87,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         max_iter: int = 1000,
         random_state: Any = None,
         anchor_mass: float | None = None,
-        on_failure: str = "raise",
+        on_failure: str = "error",
         alpha: float = 0.05,
         columns: Any = None,
         flip: Any = (),
@@ -136,7 +136,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
     def fit(self, X: Any, y: Any = None) -> VecUQ:
         """Learn the order from calibration rows, shape (rows, columns); ``y`` is ignored.
 
-        One warning tells if ``alpha`` is a rate that the held-back rows cannot deliver; no row is an outlier then.
+        Warns if ``alpha`` is a rate that the held-back rows cannot deliver; then no row is an outlier.
         """
         table = self._calibration_table(X)
         self.__dict__.pop("gathered_", None)
@@ -219,7 +219,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         ties: str = "conservative",
         random_state: Seed = None,
     ) -> NDArray[np.bool_]:
-        """Return the foreign rows of a batch at false-discovery rate ``alpha``; see :meth:`vecuq.Ranker.select`."""
+        """Return the out-of-distribution rows of a batch at false-discovery rate ``alpha``, as the ranker does."""
         check_is_fitted(self)
         how = self.how(ties=ties, random_state=random_state)
         return self.ranker_.select(self._new_rows(X), alpha, method=method, **how)

@@ -73,7 +73,7 @@ class Sketch:
 
     def describe(self) -> dict[str, Any]:
         """Return columns with their ranges, rows and nodes as plain values."""
-        low, high = turned(self.box_low, self.box_high, self)
+        low, high = in_table_direction(self.box_low, self.box_high, self)
         columns = [
             {"name": name, "direction": _DIRECTION[name in self.flipped], "from": float(a), "to": float(b)}
             for name, a, b in zip(self.columns, low, high, strict=True)
@@ -146,7 +146,7 @@ def sketch(
     whole_number("nodes", nodes, 2)
     if float(nodes) ** len(table.columns) > 8 * MOST_NODES:
         raise SettingError(
-            f"A sketch of {len(table.columns)} columns with {nodes} nodes each is larger than the rows are worth; "
+            f"A sketch of {len(table.columns)} columns with {nodes} nodes each takes more memory than the rows; "
             f"use fewer columns, or fit the rows themselves."
         )
     if not len(table):
@@ -173,11 +173,11 @@ def _box(ranges: Ranges, table: ScoreTable) -> tuple[Array, Array]:
     wrong = [name for name, (a, b) in zip(table.columns, given, strict=True) if not (np.isfinite(a + b) and a <= b)]
     if wrong:
         raise SettingError(f"`ranges` must be finite (smallest, largest) pairs; those of {wrong} are not.")
-    return turned(given[:, 0], given[:, 1], table)
+    return in_table_direction(given[:, 0], given[:, 1], table)
 
 
-def turned(low: Array, high: Array, table: ScoreTable | Sketch) -> tuple[Array, Array]:
-    """Turn ranges from the user's direction to that of the table, or back: a flipped column runs the other way."""
+def in_table_direction(low: Array, high: Array, table: ScoreTable | Sketch) -> tuple[Array, Array]:
+    """Return ranges in the table's direction, given in the user's, or the other way: a flipped column is negated."""
     flipped = np.array([name in table.flipped for name in table.columns])
     return np.where(flipped, -high, low), np.where(flipped, -low, high)
 

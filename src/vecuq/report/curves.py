@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vecuq.evaluation import BEST, CHANCE, SelectiveCurves, selective_curves
+from vecuq.report.html import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,14 +56,8 @@ def draw_curves(
 
     Parameters
     ----------
-    uncertainties
-        For each score one number per row, higher = more uncertain; NaN for none.
-    error
-        Which predictions are wrong, 0 / 1, NaN where unknown.
-    ood
-        Which rows are out of distribution, 0 / 1, NaN where unknown; these are left out of the errors.
-    quality
-        The quality of each answer, higher = better, NaN where unknown.
+    uncertainties, error, ood, quality
+        As in :func:`vecuq.evaluation.evaluate`.
     ours
         The score whose line is drawn thick; a name that is not there is no error.
 
@@ -178,6 +173,5 @@ def _add_legend(figure: Figure, *, n_scores: int, n_shown: int) -> None:
 
 def _label(name: str) -> str:
     """Return a name of one short line; a legend would not show one that starts with an underscore."""
-    text = " ".join(name.split())
-    short = text if len(text) <= 32 else text[:31] + "…"
+    short = shortened(name, 32)
     return f" {short}" if short.startswith("_") else short

@@ -15,6 +15,7 @@ from matplotlib.ticker import MaxNLocator
 
 from vecuq._check import Array
 from vecuq._draw import BLUE, COLOURS, GREY, INK, VERMILION, blank, name_axes
+from vecuq.report.html import shortened
 from vecuq.report.summary import MOST_POINTS
 
 N_BINS = 32
@@ -92,7 +93,7 @@ def score_plane(
         axes.update_datalim(box)
         axes.autoscale_view()
     ends = [_stretch(axes, letter, place[:, k]) for k, letter in enumerate("xy")]
-    name_axes(axes, *(_shortened(name) + end for name, end in zip(labels, ends, strict=True)))
+    name_axes(axes, *(shortened(name, 32) + end for name, end in zip(labels, ends, strict=True)))
     return figure
 
 
@@ -143,8 +144,3 @@ def _stretch(axes: Axes, letter: str, places: Array) -> str:
     limits = (low - 0.2 if low > -1 else 1.6 * low, high + 0.2 if high < 1 else 1.6 * high)
     axes.set(**{f"{letter}scale": SymmetricalLogScale(None, linthresh=1.0), f"{letter}lim": limits})
     return " (log beyond 1)"
-
-
-def _shortened(name: str) -> str:
-    text = " ".join(name.split())
-    return text if len(text) <= 32 else text[:31] + "…"
