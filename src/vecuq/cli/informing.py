@@ -13,7 +13,9 @@ from vecuq.cli.talk import friendly_errors, print_json, print_lines
 
 
 def info(
-    file: Annotated[Path, typer.Argument(help="A saved model, pipeline, sketch or monitor.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(help="A saved model, pipeline, sketch or monitor.", metavar="FILE", show_default=False)
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Show what a saved file holds: columns, directions, thresholds, rows, settings, checksum, version, date."""
