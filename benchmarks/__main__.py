@@ -18,11 +18,12 @@ ALL = (
     "fit_growth",
     "score_peers",
     "score_file",
+    "table_files",
     "robustness",
     "classifier_measures",
     "text_measures",
 )
-QUICK = ("startup", "fit_peers", "score_peers", "score_file")
+QUICK = ("startup", "fit_peers", "score_peers", "score_file", "table_files")
 HEAD = ("claim", "vecuq", "peer", "measured", "goal", "holds")
 HERE = Path(__file__).parent
 

@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 
 import numpy as np
 import numpy.testing as npt
@@ -95,6 +97,10 @@ def test_a_monitor_names_the_file_of_a_folder(run, tmp_path, model, make_rows):
     told = json.loads(run("monitor", model, tmp_path / "days", "--json").stdout)
     assert [file["path"][-5:] for file in told["files"]] == ["1.csv", "2.csv"]
     assert {alarm["file"][-5:] for alarm in told["alarms"]} == {"2.csv"}
+
+
+def test_a_monitor_notices_that_model_and_table_are_swapped(refused, model, new):
+    assert "new.parquet is a table; a model is needed here" in refused("monitor", new, model)
 
 
 # Standard input and output ------------------------------------------------------------------------------------------
@@ -336,3 +342,9 @@ def test_a_scored_table_is_read_and_converted_once_per_batch(tmp_path, monkeypat
     with pytest.warns(UserWarning, match="2 of 60 rows"):
         workflows.score(model, new, tmp_path / "o.parquet", alpha=0.1, explain=True)
     assert calls == {"of": 3, "load": 1}
+
+
+def test_scoring_with_a_saved_ranker_does_not_wait_for_scikit_learn(tmp_path, model, new):
+    code = "import sys; from vecuq import workflows; workflows.score(*sys.argv[1:]); print('sklearn' in sys.modules)"
+    words = [sys.executable, "-W", "ignore", "-c", code, model, new, tmp_path / "o.parquet"]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "False\n"

@@ -67,11 +67,11 @@ def monitor(
     A state keeps the alpha and the calibration rows that it began with; others are refused. Nothing is saved unless
     every file could be read.
     """
+    ranker = load_model(model)
     # A folder or a pattern is watched file by file, so that an alarm can name one.
     sources = [source for path in streams for source in TableSource.of(path).each()]
     if state is not None:
         refuse_place(state, what="The state of a monitor", reads=[model, *streams])
-    ranker = load_model(model)
     rows = None if calibration is None else read_table(calibration, columns=ranker.columns, flip=ranker.flipped)
     if state is not None and Path(state).exists():
         watcher = _resumed(state, ranker, alpha)

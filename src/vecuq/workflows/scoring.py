@@ -16,7 +16,6 @@ from vecuq._run import ahead
 from vecuq.conformal import flagged, largest_selected
 from vecuq.errors import ColumnError, MissingValueWarning, ModelFileError, SettingError, TableError
 from vecuq.outputs import read_outputs
-from vecuq.pipeline import VecUQPipeline
 from vecuq.ranker import MISSING_CHOICES, Ranker
 from vecuq.table import (
     CONTRIBUTION,
@@ -34,6 +33,8 @@ from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from vecuq.pipeline import VecUQPipeline
 
 # The third choice of Ranker.select, "none", is the column `flagged`.
 SELECT = ("bh", "by")
@@ -154,17 +155,11 @@ def score(
     wanted = Wanted(alpha, explain, missing, select, replace, sort, top)
     found = load_any_model(model)
     refuse_place(out, reads=[model, new])
-    pipeline = found if isinstance(found, VecUQPipeline) else None
-    ranker = found if pipeline is None else pipeline.ranker_
-    if not isinstance(ranker, Ranker):
-        raise ModelFileError(f"{model} holds a {type(found).__name__}; a model or a pipeline is needed here.")
+    ranker = found if isinstance(found, Ranker) else _pipeline(found, model).ranker_
     wanted.refuse(ranker)
-    if pipeline is None:
-        # From csv to csv, the other columns stay the very text that they are.
-        text = not is_stdio(out) and is_text_table(out)
-        rows: TableReader | _Measures = TableReader(new, columns=ranker.columns, typed=not text)
-    else:
-        rows = _Measures(pipeline, new)
+    # From csv to csv, the other columns stay the very text that they are.
+    typed = is_stdio(out) or not is_text_table(out)
+    rows = TableReader(new, columns=ranker.columns, typed=typed) if found is ranker else _Measures(found, new)
     scoring = _Scoring.of(ranker, wanted, rows.schema.names)
     if select is not None:
         scoring = scoring.with_cutoff(ahead(rows.batches()))
@@ -174,6 +169,15 @@ def score(
     done = tally.scored(wanted)
     _warn(done, scoring.absent)
     return done
+
+
+def _pipeline(found: Any, model: PathLike) -> VecUQPipeline:
+    """Return what was loaded if it is a pipeline; scikit-learn is imported only for one."""
+    from vecuq.pipeline import VecUQPipeline
+
+    if not isinstance(found, VecUQPipeline):
+        raise ModelFileError(f"{model} holds a {type(found).__name__}; a model or a pipeline is needed here.")
+    return found
 
 
 @dataclass(frozen=True)
