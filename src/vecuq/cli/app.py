@@ -46,6 +46,10 @@ COMMANDS = {
     "compare": Entry(
         "evaluating:compare", "Compare vecuq with every other way to combine the scores, on labelled rows."
     ),
+    "info": Entry(
+        "informing:info",
+        "Show what a saved file holds: columns, directions, thresholds, rows, settings, checksum, version, date.",
+    ),
     "monitor": Entry("monitoring:monitor", "Watch a stream of rows for drift from the calibration rows."),
     "demo": Entry("ranking:demo", "Run the whole job on bundled example data: an ensemble on handwritten digits."),
     "reproduce": Entry("studies:reproduce", "Compute the paper's tables and figures again, beside the printed ones."),

@@ -12,6 +12,7 @@ from .examining import Examined as Examined
 from .examining import doctor as doctor
 from .fitting import Fitted as Fitted
 from .fitting import fit as fit
+from .informing import info as info
 from .labels import Labels as Labels
 from .measuring import DEFAULT_MEASURES as DEFAULT_MEASURES
 from .measuring import Measured as Measured
