@@ -170,7 +170,7 @@ def test_a_line_of_100_mb_is_skipped_without_being_held(tmp_path):
         file.write(b'"}\n' + json.dumps({**GOOD, "id": "last"}).encode() + b"\n")
     ids, reader, peak = peak_of(path)
     assert ids == ["good", "last"]
-    assert reader.problems == [f"{path}, line 2: longer than {LINE_BYTES:,} bytes, the most that is read at once."]
+    assert reader.problems == [f"{path}, line 2: longer than {LINE_BYTES:,} bytes, the limit of one line or entry."]
     assert peak < 3 * LINE_BYTES
 
 
@@ -267,7 +267,7 @@ def test_an_entry_of_100_mb_in_a_list_is_skipped_without_being_held(tmp_path):
         file.write(b'"},' + json.dumps({**GOOD, "id": "last"}).encode() + b"]")
     ids, reader, peak = peak_of(path)
     assert ids == ["good", "last"]
-    assert reader.problems == [f"{path}, entry 2: longer than {LINE_BYTES:,} bytes, the most that is read at once."]
+    assert reader.problems == [f"{path}, entry 2: longer than {LINE_BYTES:,} bytes, the limit of one line or entry."]
     assert peak < 4 * LINE_BYTES
 
 

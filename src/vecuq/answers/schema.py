@@ -182,6 +182,7 @@ class AnswerRecord(BaseModel):
         if said or fields.get("greedy") is not None:
             fields["greedy"] = Answer.of(said or fields["greedy"])
         fields["samples"] = tuple(map(Answer.of, fields.get("samples") or ()))
+        fields |= {name: _as_tuples(fields[name]) for name in _RECORDED if name in fields}
         return AnswerRecord.model_construct(**{"id": "", **fields})
 
     def to_line(self) -> str:
@@ -189,6 +190,7 @@ class AnswerRecord(BaseModel):
         return f'{{"vecuq_answers":{SCHEMA_VERSION},{self.model_dump_json(exclude_defaults=True)[1:]}'
 
 
+_RECORDED = ("similarity_to_samples", "similarity_of_samples", "nli_of_samples", "references")
 _OTHER_NAMES = {"token_logprobs": "logprobs", "token_entropies": "entropies"}
 
 
@@ -196,7 +198,7 @@ def _known_fields(given: Any, *kinds: type[BaseModel]) -> dict[str, Any]:
     names = [name for kind in kinds for name in kind.model_fields]
     if not isinstance(given, Mapping):
         raise TableError(f"An answer must be a mapping with keys such as {names[:3]}; got {type(given).__name__}.")
-    fields = {_OTHER_NAMES.get(name, name): value for name, value in given.items()}
+    fields = {_OTHER_NAMES.get(str(name), str(name)): value for name, value in given.items()}
     unknown = [name for name in fields if name not in names]
     if unknown:
         raise TableError(f"An answer has no {unknown}. It may have {names}.")
@@ -210,9 +212,14 @@ def _unchecked_answer(fields: dict[str, Any]) -> Answer:
     for name in ("logprobs", "entropies"):
         if fields.get(name) is not None:
             fields[name] = _numbers(name, fields[name])
-    if fields.get("tokens") is not None:
-        fields["tokens"] = tuple(fields["tokens"])
+    fields |= {name: _as_tuples(fields[name]) for name in ("tokens", "token_similarity") if name in fields}
     return Answer.model_construct(**fields)
+
+
+def _as_tuples(values: Any) -> Any:
+    """Return lists and arrays, however deep, as tuples."""
+    listed = values.tolist() if hasattr(values, "tolist") else values
+    return tuple(map(_as_tuples, listed)) if isinstance(listed, list | tuple) else listed
 
 
 def _numbers(name: str, values: Iterable[Any]) -> tuple[float, ...]:

@@ -58,7 +58,7 @@ class WantedOfAnswers:
     """
 
     measures: Sequence[str] | None = None
-    settings: text.TextSettings = field(default_factory=lambda: text.TextSettings())
+    settings: text.TextSettings = field(default_factory=text.TextSettings)
     quality: str | None = None
 
     def __post_init__(self) -> None:
@@ -178,7 +178,7 @@ def _judged(record: AnswerRecord, kind: str, reasons: dict[str, str]) -> float:
     return quality
 
 
-def _write_kept(waiting: Path, out: PathLike, tally: Tally, needed: Sequence[str]) -> int:
+def _write_kept(waiting: Path, out: PathLike, tally: AnswerTally, needed: Sequence[str]) -> int:
     """Write the columns that have values, and the rows that have all needed ones; return how many were left out."""
     n_before, n_after, columns = 0, 0, tally.kept
 

@@ -76,7 +76,7 @@ def test_a_key_that_cannot_be_sent_is_refused_before_anything_is(server, write_q
         patched.setenv("MY_KEY", key)
         result = run(*words(write_questions(1), out, *words_of_key))
     assert result.exit_code == 1
-    assert "The key must be one word" in result.stderr
+    assert "The key in --api-key-env must be one word" in result.stderr
     assert "secret" not in result.output
     assert not server.requests
 
@@ -91,7 +91,7 @@ def test_a_key_may_end_with_the_end_of_its_line(server, write_questions, tmp_pat
 @pytest.mark.parametrize("url", ["http://[::1", "http://localhost/ü", "http://me:pass@localhost/v1", "nowhere"])
 def test_an_address_that_cannot_be_asked_is_one_line(write_questions, tmp_path, refused, url):
     told = refused("ask", write_questions(1), "--model", "tiny", "--url", url, "-o", tmp_path / "a.jsonl")
-    assert "The url" in told
+    assert "error: --url must" in told
     assert url not in told
 
 

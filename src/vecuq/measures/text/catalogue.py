@@ -7,8 +7,8 @@ from collections.abc import Callable
 from vecuq.measures import text as measures_of_text
 from vecuq.measures.registry import Measure
 from vecuq.measures.text import agreement, semantic, sequences, tokens
-from vecuq.measures.text.graph import degree_matrix
 from vecuq.measures.text.features import AnswerFeatures
+from vecuq.measures.text.graph import degree_matrix
 
 # Measures of the paper's text study.
 text_compositions: dict[str, tuple[str, ...]] = {

@@ -18,7 +18,6 @@ from vecuq.measures.text.relevance import token_relevance
 from vecuq.measures.text.semantic import semantic_classes
 from vecuq.measures.text.settings import RECORDED, TextSettings
 
-
 if TYPE_CHECKING:
     from vecuq.answers import Answer, AnswerRecord
 
