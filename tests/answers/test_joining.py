@@ -69,7 +69,7 @@ def test_one_id_for_two_questions_is_a_problem_that_names_both_places(write):
     assert found == [(None, ["5", "6"])]
     assert reader.n_skipped == 1
     assert reader.problems[0].startswith(f"{one}, line 1: the id '0' has another question in {other}, line 1;")
-    with pytest.raises(TableError, match="stands for another question"):
+    with pytest.raises(TableError, match="has another question"):
         read([one, other], strict=True)
 
 

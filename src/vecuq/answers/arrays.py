@@ -36,11 +36,6 @@ _PER_QUESTION = {
 _FOR_ALL = ("do_sample", "temperature", "role", "eos_token_id", "pad_token_id", "entropy_top_k", "entropy_renormalised")
 
 
-def is_arrays(path: Path) -> bool:
-    """Whether a file has the name of a file of arrays."""
-    return path.suffix.lower() == ".npz"
-
-
 def holds_answers(path: Path) -> bool:
     """Whether an npz file holds texts, and not the logits or probabilities of a classifier; nothing is loaded."""
     try:

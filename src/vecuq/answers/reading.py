@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from vecuq._check import existing_file, one_line, one_of
-from vecuq.answers.arrays import array_entries, is_arrays
+from vecuq.answers.arrays import array_entries
 from vecuq.answers.documents import document_entries, is_document
 from vecuq.answers.grouping import Grouping, Origin
 from vecuq.answers.kinds import KINDS, is_ours, parts_of
@@ -26,7 +26,7 @@ _REPORT_EVERY = 100
 
 def entries_of(path: Path) -> Iterator[Entry]:
     """Yield the entries of a file of any kind; where a file is damaged, raise."""
-    if is_arrays(path):
+    if path.suffix.lower() == ".npz":
         rows = enumerate(array_entries(path), start=1)
         return (Entry(number, f"{path}, row {number}", row) for number, row in rows)
     return document_entries(path) if is_document(path) else numbered_lines(path)

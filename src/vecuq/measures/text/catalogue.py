@@ -16,10 +16,6 @@ text_compositions: dict[str, tuple[str, ...]] = {
 }
 
 
-def _consistency(features: AnswerFeatures) -> float:
-    return agreement.consistency(features.similarity_to_samples)
-
-
 def _token_sar(features: AnswerFeatures) -> float:
     if features.settings.relevance_of == "samples":
         return tokens.token_sar_of_samples(features.sample_token_logprobs, features.sample_relevances)
@@ -40,62 +36,48 @@ def _degree_matrix(features: AnswerFeatures) -> float:
     return degree_matrix(features.of_several().affinity, unit_diagonal=features.settings.unit_diagonal)
 
 
-def _eigenvalue_laplacian(features: AnswerFeatures) -> float:
-    return features.of_several().spectrum.eigenvalue_sum()
-
-
-def _eccentricity(features: AnswerFeatures) -> float:
-    return features.of_several().spectrum.eccentricity()
-
-
 def _semantic_entropy(features: AnswerFeatures) -> float:
     given, options = (features.sample_logprobs, features.classes), features.settings
     return semantic.semantic_entropy(*given, over=options.semantic_over, shift=options.semantic_shift)
 
 
-def _semantic_entropy_empirical(features: AnswerFeatures) -> float:
-    return semantic.semantic_entropy_empirical(features.of_several().classes)
-
-
-def _lexical_similarity(features: AnswerFeatures) -> float:
-    return agreement.lexical_similarity(features.of_several().lexical)
-
-
-_ANSWER, _DRAWN = "the answer's token log-probabilities", "samples' log-probabilities"
+_LOGPROBS, _ENTROPIES = "the answer's token log-probabilities", "the answer's token entropies"
+_TEXTS, _NLI, _DRAWN = "texts of samples", "an NLI model if there is one", "samples' log-probabilities"
+# What each measure needs, in words, and how it is computed.
 _COMPUTED: dict[str, tuple[str, Callable[[AnswerFeatures], float]]] = {
-    "msp": (_ANSWER, lambda features: tokens.msp(features.answer_logprob)),
-    "perplexity": (_ANSWER, lambda features: tokens.perplexity(features.token_logprobs)),
-    "mean_token_entropy": (
-        "the answer's token entropies",
-        lambda features: tokens.mean_token_entropy(features.token_entropies),
-    ),
-    "consistency": ("texts of the answer and of samples", _consistency),
+    "msp": (_LOGPROBS, lambda of: tokens.msp(of.answer_logprob)),
+    "perplexity": (_LOGPROBS, lambda of: tokens.perplexity(of.token_logprobs)),
+    "mean_token_entropy": (_ENTROPIES, lambda of: tokens.mean_token_entropy(of.token_entropies)),
+    "consistency": ("texts of the answer and of samples", lambda of: agreement.consistency(of.similarity_to_samples)),
     "cocoa_msp": (
-        f"{_ANSWER}, texts of samples",
-        lambda features: agreement.cocoa_msp(features.answer_logprob, features.similarity_to_samples),
+        f"{_LOGPROBS}, {_TEXTS}",
+        lambda of: agreement.cocoa_msp(of.answer_logprob, of.similarity_to_samples),
     ),
     "cocoa_perplexity": (
-        f"{_ANSWER}, texts of samples",
-        lambda features: agreement.cocoa_perplexity(features.token_logprobs, features.similarity_to_samples),
+        f"{_LOGPROBS}, {_TEXTS}",
+        lambda of: agreement.cocoa_perplexity(of.token_logprobs, of.similarity_to_samples),
     ),
     "cocoa_mean_token_entropy": (
-        "the answer's token entropies, texts of samples",
-        lambda features: agreement.cocoa_mean_token_entropy(features.token_entropies, features.similarity_to_samples),
+        f"{_ENTROPIES}, {_TEXTS}",
+        lambda of: agreement.cocoa_mean_token_entropy(of.token_entropies, of.similarity_to_samples),
     ),
-    "token_sar": (f"{_ANSWER} and tokens", _token_sar),
-    "sentence_sar": (f"texts of samples, {_DRAWN}", _sentence_sar),
-    "sar": ("texts of samples, their tokens and token log-probabilities", _sar),
-    "degree_matrix": ("texts of samples, an NLI model if there is one", _degree_matrix),
-    "eigenvalue_laplacian": ("texts of samples, an NLI model if there is one", _eigenvalue_laplacian),
-    "eccentricity": ("texts of samples, an NLI model if there is one", _eccentricity),
-    "semantic_entropy": (f"texts of samples, {_DRAWN}, an NLI model if there is one", _semantic_entropy),
-    "semantic_entropy_empirical": ("texts of samples, an NLI model if there is one", _semantic_entropy_empirical),
-    "sequence_entropy": (_DRAWN, lambda features: sequences.sequence_entropy(features.sample_logprobs)),
+    "token_sar": (f"{_LOGPROBS} and tokens", _token_sar),
+    "sentence_sar": (f"{_TEXTS}, {_DRAWN}", _sentence_sar),
+    "sar": (f"{_TEXTS}, their tokens and token log-probabilities", _sar),
+    "degree_matrix": (f"{_TEXTS}, {_NLI}", _degree_matrix),
+    "eigenvalue_laplacian": (f"{_TEXTS}, {_NLI}", lambda of: of.of_several().spectrum.eigenvalue_sum()),
+    "eccentricity": (f"{_TEXTS}, {_NLI}", lambda of: of.of_several().spectrum.eccentricity()),
+    "semantic_entropy": (f"{_TEXTS}, {_DRAWN}, {_NLI}", _semantic_entropy),
+    "semantic_entropy_empirical": (
+        f"{_TEXTS}, {_NLI}",
+        lambda of: semantic.semantic_entropy_empirical(of.of_several().classes),
+    ),
+    "sequence_entropy": (_DRAWN, lambda of: sequences.sequence_entropy(of.sample_logprobs)),
     "sequence_entropy_normalised": (
         "samples' token log-probabilities",
-        lambda features: sequences.sequence_entropy_normalised(features.sample_logprobs, features.sample_lengths),
+        lambda of: sequences.sequence_entropy_normalised(of.sample_logprobs, of.sample_lengths),
     ),
-    "lexical_similarity": ("texts of samples", _lexical_similarity),
+    "lexical_similarity": (_TEXTS, lambda of: agreement.lexical_similarity(of.of_several().lexical)),
 }
 
 
