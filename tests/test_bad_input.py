@@ -303,12 +303,12 @@ FOREIGN = {
 def test_foreign_files_are_no_models(tmp_path, refused, model, good, content):
     model.write_bytes(content)
     told = refused("score", model, good, "-o", tmp_path / "o.csv")
-    assert "model.vecuq is not a vecuq model, or is cut or damaged" in told
+    assert "model.vecuq is not a file of vecuq, or is cut or damaged" in told
 
 
 def test_a_foreign_safetensors_file_is_no_model(tmp_path, refused, good):
     save_file({"weight": np.ones(3)}, tmp_path / "m.vecuq")
-    assert "but not a vecuq" in refused("score", tmp_path / "m.vecuq", good, "-o", tmp_path / "o.csv")
+    assert "but not a file of vecuq" in refused("score", tmp_path / "m.vecuq", good, "-o", tmp_path / "o.csv")
     save_file({"weight": np.ones(3)}, tmp_path / "m.vecuq", metadata={"vecuq": "[1"})
     assert "header cannot be read" in refused("score", tmp_path / "m.vecuq", good, "-o", tmp_path / "o.csv")
 

@@ -16,16 +16,15 @@ from . import report as report
 from . import table as table
 from . import transport as transport
 from . import workflows as workflows
+from ._load import load as load
 from ._version import __version__ as __version__
 from .cascade import Cascade as Cascade
 from .errors import VecuqError as VecuqError
 from .errors import VecuqWarning as VecuqWarning
 from .monitor import Monitor as Monitor
-from .monitor import load_monitor as load_monitor
 from .outputs import ClassifierOutputs as ClassifierOutputs
 from .outputs import read_outputs as read_outputs
 from .pipeline import VecUQPipeline as VecUQPipeline
-from .pipeline import load_pipeline as load_pipeline
 from .ranker import Diagnostics as Diagnostics
 from .ranker import Ranker as Ranker
 from .ranker import Ranking as Ranking
@@ -34,8 +33,6 @@ from .ranker import Sketch as Sketch
 from .ranker import VecUQ as VecUQ
 from .ranker import fit_ranker as fit_ranker
 from .ranker import fit_stream as fit_stream
-from .ranker import load as load
-from .ranker import load_sketch as load_sketch
 from .ranker import sketch as sketch
 from .table import ScoreTable as ScoreTable
 from .table import read_table as read_table

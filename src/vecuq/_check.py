@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -114,19 +117,19 @@ def refuse_missing(values: Array, columns: Sequence[str], *, first_row: int = 0)
     )
 
 
-def told_holes(values: Array, columns: Sequence[str]) -> str:
-    """Name each column that has missing or infinite values, and how many."""
+def count_missing(values: Array, columns: Sequence[str]) -> str:
+    """Return each column that has missing or infinite values, and how many, as one text."""
     counts = (~np.isfinite(values)).sum(axis=0)
     return ", ".join(f"{name!r}: {count:,}" for name, count in zip(columns, counts, strict=True) if count)
 
 
-def refuse_holes(values: Array, columns: Sequence[str]) -> None:
+def refuse_incomplete(values: Array, columns: Sequence[str]) -> None:
     """Raise if any row is incomplete, and say what else can be done with such rows."""
-    holed = int((~finite_rows(values)).sum())
-    if holed:
+    incomplete = int((~finite_rows(values)).sum())
+    if incomplete:
         raise TableError(
-            f"{holed:,} of {len(values):,} rows have missing or infinite scores ({told_holes(values, columns)}), and "
-            f"missing='error' refuses them. Mend or drop these rows, or score with missing='nan' or 'marginal'."
+            f"missing='error' refuses rows with missing or infinite scores; {incomplete:,} of {len(values):,} have "
+            f"some ({count_missing(values, columns)}). Correct or drop them, or use missing='nan' or 'marginal'."
         )
 
 
@@ -142,6 +145,27 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
     if not os.access(found, os.R_OK):
         raise TableError(f"{found} cannot be read: permission denied.")
     return found
+
+
+def keywords_only(init: Callable[..., None]) -> Callable[..., None]:
+    """Let a constructor whose arguments are keyword-only take them by position for one more release, with a warning."""
+    names = [name for name in inspect.signature(init).parameters if name != "self"]
+
+    @wraps(init)
+    def checked(self: Any, *args: Any, **given: Any) -> None:
+        by_place = dict(zip(names, args, strict=False))
+        if len(args) > len(names) or by_place.keys() & given.keys():
+            raise TypeError(f"{type(self).__name__} takes every argument once and by name, for example {names[0]}=...")
+        if args:
+            shown = ", ".join(f"{name}=..." for name in by_place)
+            warnings.warn(
+                f"Give arguments by name: {type(self).__name__}({shown}). vecuq 0.3 will refuse them by position.",
+                FutureWarning,
+                stacklevel=2,
+            )
+        init(self, **by_place, **given)
+
+    return checked
 
 
 def shape_of(data: Any) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vecuq import Cascade, ScoreTable, Settings, fit_ranker, read_table
+from vecuq import Cascade, ScoreTable, fit_ranker, read_table
 from vecuq.data import demo_files, ensemble_file
 from vecuq.errors import ColumnError, SettingError
 
@@ -181,15 +181,6 @@ def test_rows_that_are_cleared_without_their_missing_value_are_counted(bounded):
     assert 0 < found.n_cleared_incomplete < 200
     assert found.n_cleared_incomplete == found.n_different == np.count_nonzero(found.flagged != flagged)
     assert not (found.flagged != flagged)[200:].any()
-
-
-def test_the_dominance_tail_is_bracketed_too():
-    rng = np.random.default_rng(4)
-    ranker = fit_ranker(rng.beta(1, 3, size=(300, 3)), Settings(tail="dominance"))
-    rows = rng.beta(1, 2, size=(300, 3))
-    found = Cascade(ranker, dict.fromkeys(UNIT, 1), 0.1, bounds=UNIT).decide_table(rows)
-    assert found.n_different == 0
-    assert found.share_saved > 0
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ from vecuq.conformal import (
     flagged,
     largest_selected,
     last_equal,
-    luck_of,
     selected,
     threshold_at,
+    tie_draws,
 )
 from vecuq.errors import CalibrationError, MissingValueWarning, SettingError
 
@@ -149,7 +149,7 @@ def test_a_calibration_score_that_is_one_bit_off_changes_no_p_value_of_tied_rows
     """So it is on another processor: the scores of equal rows differ in the last bits, and they are ties still."""
     rows = np.random.default_rng(3).integers(0, 2, size=(400, 2)).astype(float)
     at_home = fit_ranker(rows)
-    elsewhere = replace(at_home, calibration=np.nextafter(at_home.calibration, towards))
+    elsewhere = replace(at_home, calibration_scores=np.nextafter(at_home.calibration_scores, towards))
     new = np.random.default_rng(4).integers(0, 2, size=(2000, 2)).astype(float)
     for how in ({}, {"ties": "randomised"}):
         npt.assert_array_equal(elsewhere.p_values(new, **how), at_home.p_values(new, **how))
@@ -172,11 +172,11 @@ def test_rows_one_by_one_have_uniform_p_values_with_a_generator_and_not_with_a_s
     """Every score ties with all held-back ones, so luck alone decides."""
     rng = np.random.default_rng(0)
     drawn = np.array(
-        [conformal_p_values(np.ones(1), np.ones(9), luck_of("randomised", 1, rng))[0] for _ in range(2000)]
+        [conformal_p_values(np.ones(1), np.ones(9), tie_draws("randomised", 1, rng))[0] for _ in range(2000)]
     )
     for alpha in np.arange(1, 10) / 10:
         assert abs(np.mean(drawn <= alpha + 1e-9) - alpha) < 4 * np.sqrt(alpha * (1 - alpha) / 2000)
-    assert len({luck_of("randomised", 1, 5)[0] for _ in range(20)}) == 1
+    assert len({tie_draws("randomised", 1, 5)[0] for _ in range(20)}) == 1
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, True, "7"])

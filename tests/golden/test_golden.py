@@ -8,6 +8,9 @@ import numpy.testing as npt
 import pytest
 from golden_numbers import FIXTURE, RECORDED, all_numbers
 
+from vecuq import ScoreTable, Settings, fit_ranker, load
+from vecuq.errors import ModelFileError
+
 SAVED = Path(__file__).with_name("saved")
 KNOWN = json.loads((SAVED / "numbers.json").read_text())
 
@@ -22,3 +25,40 @@ def test_every_number_on_the_bundled_data_is_what_it_was(numbers):
         assert set(before) <= set(numbers)
         for name in before:
             npt.assert_allclose(numbers[name][:40], before[name], rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+def test_models_saved_by_0_1_0_score_as_they_did():
+    new, ranker = KNOWN["new"], load(SAVED / "ranker.vecuq")
+    npt.assert_allclose(ranker.uncertainty(new), KNOWN["ranker"]["uncertainty"], rtol=1e-12)
+    npt.assert_allclose(ranker.p_values(new), KNOWN["ranker"]["p_values"], rtol=1e-12)
+    npt.assert_allclose(ranker.explain(new), KNOWN["ranker"]["explain"], atol=1e-12)
+    cloud = load(SAVED / "cloud.vecuq").uncertainty(np.column_stack(list(new.values())))
+    npt.assert_allclose(cloud, KNOWN["cloud"]["uncertainty"], rtol=1e-12)
+
+
+def test_a_pipeline_saved_by_0_1_0_scores_as_it_did():
+    pipeline, known = load(SAVED / "pipeline.vecuq"), KNOWN["pipeline"]
+    npt.assert_allclose(pipeline.uncertainty(np.array(known["logits"])), known["uncertainty"], rtol=1e-12)
+    npt.assert_allclose(pipeline.p_values(np.array(known["logits"])), known["p_values"], rtol=1e-12)
+
+
+def test_a_sketch_saved_by_0_1_0_fits_as_it_did():
+    made, known = load(SAVED / "sketch.vecuq"), KNOWN["sketch"]
+    assert made.count == known["count"]
+    again = fit_ranker(made, Settings(n_targets=64, epsilon=2.0)).uncertainty(
+        ScoreTable.of(KNOWN["new"], flip=["confidence"])
+    )
+    npt.assert_allclose(again, known["uncertainty"], rtol=1e-12)
+
+
+def test_a_monitor_saved_by_0_1_0_goes_on_with_its_model():
+    monitor = load(SAVED / "monitor.vecuq", ranker=load(SAVED / "ranker.vecuq"))
+    assert monitor.rows == KNOWN["monitor"]["rows"]
+    npt.assert_allclose([stream.log_evidence for stream in monitor.streams], KNOWN["monitor"]["evidence"], rtol=1e-12)
+    with pytest.raises(ModelFileError, match="without its model"):
+        load(SAVED / "monitor.vecuq")
+
+
+def test_a_model_with_the_dominance_tail_is_refused_by_the_last_version_that_reads_it():
+    with pytest.raises(ModelFileError, match=r"dominance.vecuq cannot be loaded. .*vecuq 0.1.0 was the last"):
+        load(SAVED / "dominance.vecuq")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vecuq import Monitor, fit_ranker, load_monitor
+from vecuq import Monitor, Ranker, fit_ranker, load
 from vecuq.cli.monitoring import _advice
 from vecuq.conformal.bets import Fortune, bets_on, play
 from vecuq.errors import CalibrationError, ModelFileError, SettingError, TableError
@@ -162,20 +162,19 @@ def test_a_restored_monitor_goes_on_as_if_it_had_never_stopped(calibration, watc
     through.observe(stream)
     stopped.observe(stream[:320])
     stopped.save(tmp_path / "state.vecuq")
-    restored = load_monitor(tmp_path / "state.vecuq", watched)
+    restored = load(tmp_path / "state.vecuq", ranker=watched)
     restored.observe(stream[320:])
     assert state_of(restored) == state_of(through)
     restored.save(tmp_path / "again.vecuq")
-    assert state_of(load_monitor(tmp_path / "again.vecuq", watched)) == state_of(through)
+    assert state_of(load(tmp_path / "again.vecuq")) == state_of(through)
 
 
 def test_a_state_goes_with_its_model_only(calibration, watched, tmp_path):
     Monitor(watched).save(tmp_path / "state.vecuq")
     with pytest.raises(ModelFileError, match="another model"):
-        load_monitor(tmp_path / "state.vecuq", fit_ranker(calibration, Settings(random_state=1)))
+        load(tmp_path / "state.vecuq", ranker=fit_ranker(calibration, Settings(random_state=1)))
     watched.save(tmp_path / "model.vecuq")
-    with pytest.raises(ModelFileError, match="holds a vecuq model, not a monitor"):
-        load_monitor(tmp_path / "model.vecuq", watched)
+    assert isinstance(load(tmp_path / "model.vecuq"), Ranker)
 
 
 def test_updating_with_p_values_is_observing_the_joint_score(watched, stream):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vecuq import Monitor, Ranker, fit_ranker, load_monitor
+from vecuq import Monitor, Ranker, fit_ranker, load
 from vecuq._files.tensors import read_tensors, write_tensors
 from vecuq.errors import ModelFileError
 
@@ -23,11 +23,11 @@ def spoiled(watched, tmp_path):
     monitor.save(tmp_path / "state.vecuq")
 
     def read(change):
-        header, arrays = read_tensors(tmp_path / "state.vecuq", "monitor")
+        header, arrays = read_tensors(tmp_path / "state.vecuq")
         change(header, arrays)
         kept = {name: value for name, value in header.items() if name not in ("format", "kind", "library")}
         write_tensors(tmp_path / "spoiled.vecuq", "monitor", kept, arrays)
-        return load_monitor(tmp_path / "spoiled.vecuq", watched)
+        return load(tmp_path / "spoiled.vecuq", ranker=watched)
 
     return read
 
@@ -122,7 +122,7 @@ def test_scores_of_another_processor_tie_with_the_stored_ones_before_and_after_a
     monkeypatch.setattr(Ranker, "rank", a_little_off)
     elsewhere.observe(new[:300])
     elsewhere.save(tmp_path / "state.vecuq")
-    elsewhere = load_monitor(tmp_path / "state.vecuq", levels)
+    elsewhere = load(tmp_path / "state.vecuq", ranker=levels)
     elsewhere.observe(new[300:])
     assert elsewhere.alarms == at_home.alarms == ()
     assert elsewhere.evidence == at_home.evidence

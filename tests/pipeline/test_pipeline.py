@@ -1,12 +1,16 @@
 """The pipeline: raw outputs in, uncertainty out, one file, the same bits after loading."""
 
+import warnings
+
 import numpy as np
 import numpy.testing as npt
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import check_estimator
 
-import vecuq
-from vecuq import ClassifierOutputs, Settings, VecUQPipeline, fit_ranker, load_pipeline
-from vecuq.errors import ModelFileError, SettingError, TableError, VecuqError
+from vecuq import ClassifierOutputs, Ranker, VecUQ, VecUQPipeline, fit_ranker, load
+from vecuq.errors import ModelFileError, SettingError, TableError
 from vecuq.measures import fit_densities, measure
 
 EAT_M = ("bayes_log_1", "excess_log_1_1", "total_log_1_1", "mahalanobis")
@@ -33,7 +37,7 @@ def calibration():
 
 @pytest.fixture(scope="module")
 def pipeline(train, calibration):
-    return VecUQPipeline().fit(train, calibration)
+    return VecUQPipeline().fit(calibration, train=train)
 
 
 @pytest.fixture(scope="module")
@@ -64,12 +68,15 @@ def test_outputs_and_a_bare_array_of_logits_are_the_same(pipeline, new):
 
 @pytest.mark.parametrize("measures", [None, ["gmm", "knn", "relative_mahalanobis"], ["entropy", "mutual_information"]])
 def test_a_saved_pipeline_gives_the_same_bits(train, calibration, new, tmp_path, measures):
-    made = VecUQPipeline(measures, Settings(epsilon=0.7), embedding="logits").fit(train, calibration)
+    made = VecUQPipeline(measures=measures, estimator=VecUQ(epsilon=0.7), embedding="logits").fit(
+        calibration, train=train
+    )
     made.save(tmp_path / "p.vecuq")
-    loaded = load_pipeline(tmp_path / "p.vecuq")
+    loaded = load(tmp_path / "p.vecuq")
     npt.assert_array_equal(loaded.uncertainty(new), made.uncertainty(new))
     npt.assert_array_equal(loaded.p_values(new), made.p_values(new))
-    assert (loaded.measures, loaded.embedding, loaded.settings) == (made.measures, "logits", made.settings)
+    assert (loaded.measures_, loaded.embedding) == (made.measures_, "logits")
+    assert loaded.ranker_.settings == made.ranker_.settings
 
 
 def test_embeddings_are_used_where_there_are_any(train, calibration, new):
@@ -77,31 +84,31 @@ def test_embeddings_are_used_where_there_are_any(train, calibration, new):
         return ClassifierOutputs.of(logits=logits, embeddings=logits.mean(axis=0) ** 3, labels=labels)
 
     known = with_embeddings(np.stack(train.members), train.labels)
-    made = VecUQPipeline().fit(known, with_embeddings(calibration))
+    made = VecUQPipeline().fit(with_embeddings(calibration), train=known)
     assert np.isfinite(made.uncertainty(with_embeddings(new))).all()
     with pytest.raises(TableError, match=r"fitted to \(members, d\) = \(1, 4\)"):
         made.uncertainty(new)
 
 
 def test_measures_that_need_no_training_outputs_take_none(calibration, new):
-    made = VecUQPipeline("bayes_rules").fit(None, calibration)
+    made = VecUQPipeline(measures="bayes_rules").fit(calibration)
     assert made.uncertainty(new).shape == (50,)
 
 
 def test_a_pipeline_keeps_its_temperature(train, calibration, new, tmp_path):
     warm = {"temperature": 2.0}
     known = ClassifierOutputs.of(logits=np.stack(train.members), labels=train.labels, **warm)
-    VecUQPipeline().fit(known, ClassifierOutputs.of(logits=calibration, **warm)).save(tmp_path / "p.vecuq")
-    made = load_pipeline(tmp_path / "p.vecuq")
+    VecUQPipeline().fit(ClassifierOutputs.of(logits=calibration, **warm), train=known).save(tmp_path / "p.vecuq")
+    made = load(tmp_path / "p.vecuq")
     npt.assert_array_equal(made.uncertainty(new), made.uncertainty(ClassifierOutputs.of(logits=new, **warm)))
     with pytest.raises(TableError, match="one temperature: 2"):
         made.uncertainty(ClassifierOutputs.of(logits=new))
     with pytest.raises(TableError, match="one temperature: 2"):
-        VecUQPipeline().fit(known, ClassifierOutputs.of(logits=calibration))
+        VecUQPipeline().fit(ClassifierOutputs.of(logits=calibration), train=known)
 
 
 def test_the_pipeline_decides_and_gives_reasons_like_its_ranker(pipeline, new):
-    table, ranker = pipeline.measure(new), pipeline.ranker
+    table, ranker = pipeline.measure(new), pipeline.ranker_
     assert pipeline.threshold(0.1) == ranker.threshold(0.1)
     assert pipeline.threshold() == ranker.threshold()
     npt.assert_array_equal(pipeline.flag(new, 0.1), ranker.flag(table, 0.1))
@@ -120,7 +127,9 @@ def test_outputs_with_holes_are_scored_from_the_measures_that_are_left(train, ca
     def with_embeddings(logits, labels=None):
         return ClassifierOutputs.of(logits=logits, embeddings=logits.mean(axis=0), labels=labels)
 
-    made = VecUQPipeline().fit(with_embeddings(np.stack(train.members), train.labels), with_embeddings(calibration))
+    made = VecUQPipeline().fit(
+        with_embeddings(calibration), train=with_embeddings(np.stack(train.members), train.labels)
+    )
     embeddings = new.mean(axis=0)
     embeddings[3] = np.nan
     holed = ClassifierOutputs.of(logits=new, embeddings=embeddings)
@@ -153,28 +162,51 @@ def test_a_saved_pipeline_selects_from_a_file_of_outputs(tmp_path, pipeline, new
 
 def test_what_cannot_be_done_is_told(train, calibration, pipeline, ranker, tmp_path):
     with pytest.raises(SettingError, match="Did you mean 'entropy'"):
-        VecUQPipeline(["entropi"])
+        VecUQPipeline(measures=["entropi"]).fit(calibration)
     with pytest.raises(SettingError, match="embedding"):
-        VecUQPipeline(embedding="logit")
-    with pytest.raises(VecuqError, match="not fitted yet"):
+        VecUQPipeline(embedding="logit").fit(calibration)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
         VecUQPipeline().uncertainty(calibration)
-    with pytest.raises(VecuqError, match="not fitted yet"):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
         VecUQPipeline().save(tmp_path / "p.vecuq")
     with pytest.raises(TableError, match="need labels"):
-        VecUQPipeline().fit(calibration, calibration)
-    with pytest.raises(TableError, match="got None"):
-        VecUQPipeline().fit(train, None)
-    with pytest.raises(TableError, match="got None"):
+        VecUQPipeline().fit(calibration, train=calibration)
+    with pytest.raises(ValueError, match="Expected 2D array, got scalar"):
+        VecUQPipeline().fit(None, train=train)
+    with pytest.raises(ValueError, match="Expected 2D array, got scalar"):
         pipeline.uncertainty(None)
+    for old in (train, calibration):
+        with pytest.raises(TableError, match=r"by name: fit\(calibration, train=train\)"):
+            VecUQPipeline().fit(train, old)
 
 
-def test_models_and_pipelines_are_told_apart(pipeline, ranker, tmp_path):
+def test_one_load_knows_models_and_pipelines(pipeline, ranker, tmp_path):
     pipeline.save(tmp_path / "p.vecuq")
     ranker.save(tmp_path / "m.vecuq")
-    with pytest.raises(ModelFileError, match="holds a vecuq pipeline, not a model"):
-        vecuq.load(tmp_path / "p.vecuq")
-    with pytest.raises(ModelFileError, match="holds a vecuq model, not a pipeline"):
-        load_pipeline(tmp_path / "m.vecuq")
+    assert isinstance(load(tmp_path / "p.vecuq"), VecUQPipeline)
+    assert isinstance(load(tmp_path / "m.vecuq"), Ranker)
+
+
+def test_every_scikit_learn_check_passes_on_a_table_of_logits():
+    """Measures that need no training outputs; the checks know no second table, and no (members, rows, classes)."""
+    made = VecUQPipeline(measures=["entropy", "msp", "energy"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(made, on_fail=None, on_skip=None)
+    failed = {r["check_name"]: r["exception"] for r in results if r["status"] in ("failed", "xfail")}
+    assert failed == {}
+    assert sum(r["status"] == "passed" for r in results) >= 40
+
+
+def test_it_is_an_estimator_with_nested_parameters(calibration, new):
+    made = clone(VecUQPipeline(measures="bayes_rules", estimator=VecUQ()).set_params(estimator__epsilon=0.7))
+    made.fit(calibration)
+    assert made.get_params()["estimator__epsilon"] == made.ranker_.settings.epsilon == 0.7
+    npt.assert_array_equal(made.predict(new) == -1, made.decision_function(new) < 0)
+    assert list(made.get_feature_names_out()) == [f"rank_{name}" for name in made.measures_]
+    assert made.transform(new).shape == (50, 4)
+    with pytest.raises(NotFittedError):
+        clone(made).uncertainty(new)
 
 
 def test_a_cut_or_altered_file_is_refused(pipeline, tmp_path):
@@ -183,11 +215,11 @@ def test_a_cut_or_altered_file_is_refused(pipeline, tmp_path):
     whole = bytearray(path.read_bytes())
     path.write_bytes(whole[:-100])
     with pytest.raises(ModelFileError, match="cut or damaged"):
-        load_pipeline(path)
+        load(path)
     whole[-5] ^= 1
     path.write_bytes(whole)
     with pytest.raises(ModelFileError, match="checksum"):
-        load_pipeline(path)
+        load(path)
 
 
 def test_a_saved_pipeline_scores_a_file_of_outputs_like_any_model(tmp_path, pipeline, new):

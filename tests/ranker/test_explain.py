@@ -18,7 +18,6 @@ NEW = np.random.default_rng(1).gamma(1.2, size=(300, 4)) * 2
 NAMES = ("entropy", "knn", "mahalanobis", "confidence")
 KINDS = {
     "default": {},
-    "dominance": {"tail": "dominance"},
     "paper": {"overshoot": 0.0, "holdback": 0.0},
     "signed": {"reference": "ball"},
     "cloud": {"grid": "authors", "n_targets": 60},
@@ -101,11 +100,10 @@ def test_a_constant_column_and_one_at_its_median_contribute_nothing(method):
     npt.assert_allclose(found[:, 0], ranker.uncertainty(new) - ranker.baseline, atol=1e-12)
 
 
-@pytest.mark.parametrize("tail", ["overshoot", "dominance"])
 @pytest.mark.parametrize("method", ["shapley", "gradient"])
-def test_equal_columns_share_alike(method, tail):
+def test_equal_columns_share_alike(method):
     rows, new = np.column_stack([ROWS[:, :2], ROWS[:, 1]]), np.column_stack([NEW[:, :2], NEW[:, 1]])
-    found = fit_ranker(rows, Settings(tail=tail)).explain(new, method=method)
+    found = fit_ranker(rows).explain(new, method=method)
     npt.assert_allclose(found[:, 1], found[:, 2], atol=1e-8)
     assert np.abs(found[:, 1]).max() > 0.01
 

@@ -126,8 +126,8 @@ def test_two_fits_give_the_same_bits():
 def test_the_seed_decides_which_rows_are_held_back():
     rows = gamma_rows()
     first, second = (fit_ranker(rows, Settings(random_state=seed)) for seed in (1, 2))
-    assert not np.array_equal(first.calibration, second.calibration)
-    npt.assert_array_equal(first.calibration, fit_ranker(rows, Settings(random_state=1)).calibration)
+    assert not np.array_equal(first.calibration_scores, second.calibration_scores)
+    npt.assert_array_equal(first.calibration_scores, fit_ranker(rows, Settings(random_state=1)).calibration_scores)
 
 
 @pytest.mark.parametrize("m", range(1, 11))

@@ -36,7 +36,7 @@ def test_a_fall_far_below_the_rows_is_seen(n_columns):
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 4])
-@pytest.mark.parametrize("settings", [Settings(), Settings(tail="dominance"), Settings(scaling="quantile")])
+@pytest.mark.parametrize("settings", [Settings(), Settings(scaling="quantile")])
 def test_nothing_is_seen_where_nothing_falls(n_columns, settings):
     assert fit_ranker(related(n_columns), settings).diagnostics.monotone_violations == 0.0
 

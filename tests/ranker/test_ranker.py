@@ -129,7 +129,7 @@ def test_integer_float32_readonly_and_strided_rows_are_scored_as_they_are(named)
 
 def test_p_values_count_held_back_scores_at_least_as_large(named):
     score = named.uncertainty(NEW)
-    brute = (1 + (named.calibration[None] >= score[:, None]).sum(axis=1)) / (len(named.calibration) + 1)
+    brute = (1 + (named.calibration_scores[None] >= score[:, None]).sum(axis=1)) / (len(named.calibration_scores) + 1)
     npt.assert_allclose(named.p_values(NEW), brute, rtol=1e-15)
 
 

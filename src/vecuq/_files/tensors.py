@@ -1,4 +1,4 @@
-"""One safetensors file with a checked JSON header: how models and sketches are kept. No pickle, written whole."""
+"""One safetensors file with a checked JSON header: how everything that is fitted is kept. No pickle, written whole."""
 
 from __future__ import annotations
 
@@ -15,65 +15,88 @@ from vecuq._files.atomic import write_atomic
 from vecuq._version import __version__
 from vecuq.errors import ModelFileError
 
-# 2: calibration medians, held-back rows and tails in models.
+# 2: calibration medians and held-back rows in models.
 FORMAT = 2
 _KEY = "vecuq"
+# What safetensors itself allows a header to have.
+_MOST_HEADER = 100_000_000
+Source = str | os.PathLike[str] | bytes
 
 
-def write_tensors(path: str | os.PathLike[str], kind: str, header: dict[str, Any], arrays: dict[str, Array]) -> None:
-    """Write arrays and header to ``path``, whole or not at all."""
+def tensor_bytes(kind: str, header: dict[str, Any], arrays: dict[str, Array]) -> bytes:
+    """Return arrays and header as the bytes of one file; the same parts give the same bytes."""
     from safetensors.numpy import save
 
     kept = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     full = {"format": FORMAT, "kind": kind, "library": __version__, **header}
     full["checksum"] = _checksum(full, kept)
-    write_atomic(path, save(kept, metadata={_KEY: json.dumps(full, sort_keys=True)}))
+    return bytes(save(kept, metadata={_KEY: json.dumps(full, sort_keys=True)}))
+
+
+def write_tensors(path: str | os.PathLike[str], kind: str, header: dict[str, Any], arrays: dict[str, Array]) -> None:
+    """Write arrays and header to ``path``, whole or not at all."""
+    write_atomic(path, tensor_bytes(kind, header, arrays))
+
+
+def saved_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the header of a file of ours, unchecked and without its arrays; empty for any other file."""
+    with existing_file(path).open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        text = file.read(length) if length <= _MOST_HEADER else b""
+    try:
+        header = json.loads(json.loads(text)["__metadata__"][_KEY])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return header if isinstance(header, dict) else {}
 
 
 def saved_kind(path: str | os.PathLike[str]) -> str | None:
     """Return what a file of ours holds, by its header alone; None for any other file."""
-    from safetensors import SafetensorError, safe_open
+    kind = saved_header(path).get("kind")
+    return kind if isinstance(kind, str) else None
 
+
+def place_of(source: Source) -> str:
+    """Return how messages call a source: by its path, or as bytes."""
+    return f"These {len(source):,} bytes" if isinstance(source, bytes) else str(source)
+
+
+def read_tensors(source: Source) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Read what :func:`write_tensors` or :func:`tensor_bytes` wrote; refuse anything else with one clear line."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    place, data = place_of(source), source if isinstance(source, bytes) else _content(existing_file(source))
     try:
-        with safe_open(existing_file(path), framework="numpy") as opened:
-            header = json.loads((opened.metadata() or {}).get(_KEY, "{}"))
-    except (SafetensorError, OSError, ValueError, TypeError, RecursionError):
-        return None
-    return header.get("kind") if isinstance(header, dict) else None
+        arrays = load(data)
+        text = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__", {}).get(_KEY)
+    except (SafetensorError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise ModelFileError(f"{place} is not a file of vecuq, or is cut or damaged: {error}") from None
+    return _checked_header(place, text, arrays), arrays
 
 
-def read_tensors(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Read what :func:`write_tensors` wrote; refuse anything else with one clear line."""
-    from safetensors import SafetensorError, safe_open
-
-    file = existing_file(path)
+def _content(file: Path) -> bytes:
     try:
-        with safe_open(file, framework="numpy") as opened:
-            text = (opened.metadata() or {}).get(_KEY)
-            arrays = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - not a mapping
-    except (SafetensorError, OSError, ValueError, TypeError) as error:
-        raise ModelFileError(f"{file} is not a vecuq {kind}, or is cut or damaged: {error}") from None
-    header = _read_header(file, text, arrays)
-    if header.get("kind") != kind:
-        raise ModelFileError(f"{file} holds a vecuq {header.get('kind')}, not a {kind}.")
-    return header, arrays
+        return file.read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{file} cannot be read: {error}") from None
 
 
-def _read_header(file: Path, text: str | None, arrays: dict[str, Array]) -> dict[str, Any]:
+def _checked_header(place: str, text: str | None, arrays: dict[str, Array]) -> dict[str, Any]:
     if text is None:
-        raise ModelFileError(f"{file} is a safetensors file, but not a vecuq file.")
+        raise ModelFileError(f"{place} is a safetensors file, but not a file of vecuq.")
     try:
         header: dict[str, Any] = json.loads(text)
         version, stated = int(header["format"]), header.pop("checksum")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise ModelFileError(f"{file} is damaged: its header cannot be read.") from None
+        raise ModelFileError(f"{place} is damaged: its header cannot be read.") from None
     if version > FORMAT:
         raise ModelFileError(
-            f"{file} has format {version}, written by vecuq {header.get('library')}; this is vecuq {__version__}, "
+            f"{place} has format {version}, written by vecuq {header.get('library')}; this is vecuq {__version__}, "
             f"which reads up to format {FORMAT}. Upgrade vecuq."
         )
     if stated != _checksum(header, arrays):
-        raise ModelFileError(f"{file} was altered or damaged: its checksum does not match. Save it again.")
+        raise ModelFileError(f"{place} was altered or damaged: its checksum does not match. Save it again.")
     return header
 
 

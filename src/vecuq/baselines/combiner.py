@@ -9,17 +9,17 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from vecuq._check import Array, finite_rows, refuse_missing
+from vecuq._check import Array, count_missing, finite_rows, refuse_missing
 from vecuq.errors import CalibrationError, MissingValueWarning
-from vecuq.table import Matching, ScoreTable, is_named
+from vecuq.table import Matching, TakesScores
 
 # Complete rows (rows, columns) in, one number per row out; each number depends on its own row alone.
 Scorer = Callable[[Array], Array]
 
 
-class Combiner(BaseEstimator, ABC):  # type: ignore[misc]
+class Combiner(TakesScores, BaseEstimator, ABC):  # type: ignore[misc]
     """One way to make one number of several uncertainty scores, learned from calibration rows alone.
 
     A combiner says in :meth:`_learn` what it learns. Calibration rows reach it complete, in sorted order (so that the
@@ -87,32 +87,10 @@ class Combiner(BaseEstimator, ABC):  # type: ignore[misc]
             )
         return active
 
-    def _calibration_table(self, X: Any) -> ScoreTable:
-        if not is_named(X):
-            self.__dict__.pop("feature_names_in_", None)
-            # Missing values are refused later, with the names of their columns.
-            matrix = validate_data(self, X, dtype=_FLOATS, ensure_all_finite=False)
-            return ScoreTable.of(matrix, columns=self.columns, flip=self.flip)
-        table = ScoreTable.of(X, columns=self.columns, flip=self.flip)
-        self.n_features_in_ = len(table.columns)
-        self.feature_names_in_ = np.array(table.columns, dtype=object)
-        return table
-
-    def _new_rows(self, X: Any) -> Any:
-        """Pass named rows on; check plain ones with scikit-learn's own messages. No rows at all is no error."""
-        if is_named(X):
-            return X
-        return validate_data(self, X, reset=False, dtype=_FLOATS, ensure_all_finite=False, ensure_min_samples=0)
-
     def _warn_missing(self, values: Array, present: Any) -> None:
-        names, counts = self.fitted_columns_.columns, (~np.isfinite(values)).sum(axis=0)
-        told = ", ".join(f"{name!r}: {count:,}" for name, count in zip(names, counts, strict=True) if count)
         warnings.warn(
-            f"{int((~present).sum()):,} of {len(values):,} rows have missing or infinite scores ({told}); "
-            f"their uncertainty is NaN.",
+            f"{int((~present).sum()):,} of {len(values):,} rows have missing or infinite scores "
+            f"({count_missing(values, self.fitted_columns_.columns)}); their uncertainty is NaN.",
             MissingValueWarning,
             stacklevel=3,
         )
-
-
-_FLOATS = [np.float64, np.float32]

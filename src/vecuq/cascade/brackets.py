@@ -47,7 +47,7 @@ def need_brackets(ranker: Ranker, order: Sequence[Step], bounds: Bounds) -> None
     given = rows if bounds.assumed else np.clip(rows, *ends)
     for known in _stages(ranker, order):
         ways = np.stack([np.where(known, given, level) for level in _levels(ranker, rows, ends, rng)], axis=1)
-        scores = ranker.rank_finite(ways.reshape(-1, rows.shape[1]))[1].reshape(ways.shape[:2])
+        scores = ranker.rank_complete(ways.reshape(-1, rows.shape[1]))[1].reshape(ways.shape[:2])
         fall = float(falls(scores).max())
         if fall > _ROUNDING:
             named = [name for name, is_known in zip(ranker.columns, known, strict=True) if is_known]

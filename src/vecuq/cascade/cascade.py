@@ -179,7 +179,7 @@ class Cascade:
         """Close the rows that are decided, or that miss a value."""
         rows = walk.close_incomplete(rows)
         ends = self._bounds.ends(walk.values[rows], walk.known)
-        lower, upper = (self.ranker.rank_finite(np.where(walk.known, walk.values[rows], end))[1] for end in ends)
+        lower, upper = (self.ranker.rank_complete(np.where(walk.known, walk.values[rows], end))[1] for end in ends)
         # With every column known both ends are the score itself, and the decision is the ranker's own.
         room = 0.0 if last else _ROOM * (1.0 + abs(self.threshold))
         flag = lower > self.threshold + room

@@ -22,7 +22,6 @@ from vecuq.cli.options import (
     Holdback,
     ReferenceName,
     Scaling,
-    Tail,
     listed,
 )
 from vecuq.cli.talk import friendly_errors, print_json, usage_errors, working
@@ -49,14 +48,13 @@ def doctor(
     reference: ReferenceName = "beta",
     scaling: Scaling = _DEFAULTS.scaling,
     epsilon: Epsilon = _DEFAULTS.epsilon,
-    tail: Tail = _DEFAULTS.tail,
 ) -> None:
     """Look over calibration rows: size, columns, outliers, foreign rows, the fitted order, drift of new rows.
 
     Give the options that you will fit with, and it is that model which is looked over.
     """
     with usage_errors():
-        settings = Settings(reference=reference, epsilon=epsilon, scaling=scaling, holdback=holdback, tail=tail)
+        settings = Settings(reference=reference, epsilon=epsilon, scaling=scaling, holdback=holdback)
     with friendly_errors():
         with working() as tell:
             tell("looking over the rows")

@@ -19,7 +19,6 @@ from vecuq.cli.options import (
     Paper,
     ReferenceName,
     Scaling,
-    Tail,
     choice,
     listed,
 )
@@ -47,7 +46,6 @@ def fit(
     overshoot: Annotated[
         float, choice("Weight of the distance beyond the calibration box; 0 for none.", METHOD)
     ] = DEFAULTS.overshoot,
-    tail: Tail = DEFAULTS.tail,
     alpha: Annotated[float, choice("False-alarm rate of `predict` in Python.", METHOD)] = DEFAULTS.alpha,
     seed: Annotated[
         int | None, choice("Seed of the split into map and held-back rows; without it, always the same.", METHOD)
@@ -67,7 +65,6 @@ def fit(
         "anchors": anchors,
         "anchor_mass": anchor_mass,
         "overshoot": overshoot,
-        "tail": tail,
         "holdback": holdback,
         "grid": grid,
         "n_targets": int(n_targets) if n_targets.isdecimal() else n_targets,

@@ -43,9 +43,6 @@ ReferenceName = Annotated[
 ]
 Scaling = Annotated[str, choice("featurewise, global, identity or quantile.", METHOD)]
 Epsilon = Annotated[float, choice("Entropic regularisation, on scaled scores.", METHOD)]
-Tail = Annotated[
-    str, choice("What keeps far rows in order: overshoot (beyond the box) or dominance (beyond the rows).", METHOD)
-]
 Folder = Annotated[Path, typer.Option("--out", "-o", help="Folder for model, ranked table and report.")]
 ErrorColumn = Annotated[
     str | None, typer.Option("--error", help="0/1 column of the new table: the model was wrong there.")

@@ -4,7 +4,7 @@ Each function states its assumption, its promise and the theorem behind it.
 """
 
 from vecuq.conformal.bets import DIRECTIONS, Bet, Fortune, Played, bets_on, play
-from vecuq.conformal.p_values import Seed, conformal_p_values, flagged, luck_of, seed_of, threshold_at
+from vecuq.conformal.p_values import Seed, conformal_p_values, flagged, seed_of, threshold_at, tie_draws
 from vecuq.conformal.selection import SELECTIONS, deliverable, largest_selected, selected
 from vecuq.conformal.ties import after, around, last_equal
 from vecuq.conformal.urn import Bins, SortedScores, uniform_ranks
@@ -26,10 +26,10 @@ __all__ = [
     "flagged",
     "largest_selected",
     "last_equal",
-    "luck_of",
     "play",
     "seed_of",
     "selected",
     "threshold_at",
+    "tie_draws",
     "uniform_ranks",
 ]

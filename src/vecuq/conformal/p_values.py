@@ -46,7 +46,7 @@ def conformal_p_values(scores: Array, calibration: Array, luck: Array | None = N
     return np.where(np.isnan(scores), np.nan, (1.0 + counted) / (n + 1.0))
 
 
-def luck_of(ties: str, n_rows: int, random_state: Seed) -> Array | None:
+def tie_draws(ties: str, n_rows: int, random_state: Seed) -> Array | None:
     """Return the draws that break ties at random, one per row in the order of the rows; None to count every tie.
 
     A whole number gives every call the same draws, and so does None; a Generator goes on where it stopped.

@@ -88,7 +88,7 @@ class Case:
     @cached_property
     def uncertainty(self) -> Array:
         """The score of every row of the sample; empty without a ranker."""
-        return np.empty(0) if self.ranker is None else self.ranker.rank_finite(self.sample)[1]
+        return np.empty(0) if self.ranker is None else self.ranker.rank_complete(self.sample)[1]
 
     def refit(self, rows: Array, settings: Settings) -> Ranker | str:
         """Fit rows with other settings; what a fit complains of, the checks say in their own words."""
@@ -104,7 +104,7 @@ class Case:
         """Return the scores of some rows by a ranker that they fit themselves, with some settings changed."""
         rows = _drawn(self.sample, MOST_REFITTED)
         found = self.refit(rows, replace(self.settings, holdback=0.0, **changes))
-        return None if isinstance(found, str) else found.rank_finite(rows)[1]
+        return None if isinstance(found, str) else found.rank_complete(rows)[1]
 
 
 def _matching(new: Any, table: ScoreTable) -> Array:

@@ -33,7 +33,7 @@ def check_drift(case: Case) -> list[Finding]:
         return [Finding("drift", "note", told, "Use `vecuq monitor`, which gathers evidence row by row.")]
     pairs = dict(zip(case.columns, zip(case.sample.T, new.T, strict=True), strict=True))
     if case.ranker is not None and case.ranker.diagnostics.n_held:
-        pairs["uncertainty"] = case.ranker.calibration, case.ranker.rank_finite(new)[1]
+        pairs["uncertainty"] = case.ranker.calibration_scores, case.ranker.rank_complete(new)[1]
     tested = _two_sample_tests(pairs)
     found = [_moved(name, *tested[name], *pairs[name]) for name in tested if tested[name][1] < _LEVEL]
     figures = {name: {"distance": distance, "p_value": p} for name, (distance, p) in tested.items()}
@@ -73,9 +73,9 @@ def check_flagged(case: Case) -> list[Finding]:
     if case.new is None or ranker is None or not ranker.diagnostics.n_held or not len(new):
         return []
     alpha = max(0.05, 1 / (ranker.diagnostics.n_held + 1))
-    score, threshold = ranker.rank_finite(new)[1], ranker.threshold(alpha)
-    above, beyond = int((score > threshold).sum()), int((ranker.calibration > threshold).sum())
-    share, chance = above / len(new), _chance(above, len(new), beyond, len(ranker.calibration))
+    score, threshold = ranker.rank_complete(new)[1], ranker.threshold(alpha)
+    above, beyond = int((score > threshold).sum()), int((ranker.calibration_scores > threshold).sum())
+    share, chance = above / len(new), _chance(above, len(new), beyond, len(ranker.calibration_scores))
     figures = {"alpha": alpha, "share": share, "chance": chance}
     told = f"{share:.1%} of the new rows are flagged at alpha {alpha:.2g}"
     if chance >= 0.01 or share <= alpha:

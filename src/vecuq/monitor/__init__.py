@@ -2,7 +2,7 @@
 
 from vecuq.monitor.begin import JOINT, MISSING
 from vecuq.monitor.monitor import Monitor
-from vecuq.monitor.state import load_monitor
+from vecuq.monitor.state import monitor_of
 from vecuq.monitor.stream import Alarm
 
-__all__ = ["JOINT", "MISSING", "Alarm", "Monitor", "load_monitor"]
+__all__ = ["JOINT", "MISSING", "Alarm", "Monitor", "monitor_of"]

@@ -25,11 +25,11 @@ def new_streams(ranker: Ranker, calibration: Any, *, direction: str, seed: int) 
     """Return the streams before any row: the joint score, the columns if rows are at hand, and missing values last."""
     rows = _calibration_rows(ranker, calibration, seed)
     joint, missing = special_names(ranker)
-    scores = {joint: ranker.calibration}
+    scores = {joint: ranker.calibration_scores}
     if len(rows):
         scores |= {name: kept[~np.isnan(kept)] for name, kept in zip(ranker.columns, rows.T, strict=True)}
     # The rows that were held back are complete.
-    scores[missing] = lacking(rows).astype(float) if len(rows) else np.zeros(len(ranker.calibration))
+    scores[missing] = lacking(rows).astype(float) if len(rows) else np.zeros(len(ranker.calibration_scores))
     bets = bets_of(direction, len(scores))
     return tuple(Stream.new(name, kept, (seed, BREAKERS, k), bets[k]) for k, (name, kept) in enumerate(scores.items()))
 

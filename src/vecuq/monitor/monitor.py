@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, in_range, one_line, one_of, whole_number
+from vecuq._files import tensor_bytes, write_tensors
 from vecuq.conformal import DIRECTIONS, Bins
 from vecuq.errors import SettingError, TableError
 from vecuq.monitor.begin import DRAWS, ROW_BREAKERS, lacking, new_streams, scores_of
@@ -64,7 +65,7 @@ class Monitor:
         direction: str = "both",
         random_state: int | None = None,
     ) -> None:
-        ranker.need_held_back()
+        ranker.require_held_back()
         self.ranker = ranker
         self.alpha = in_range("alpha", alpha, 0.0, 1.0, ends="()")
         self.direction = one_of("direction", direction, DIRECTIONS)
@@ -132,10 +133,16 @@ class Monitor:
         return self._advance(above, holes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to one file, whole or not at all; :func:`vecuq.monitor.load_monitor` goes on from there."""
-        from vecuq.monitor.state import save_monitor
+        """Write model and state to one file, whole or not at all; :func:`vecuq.load` goes on from there."""
+        from vecuq.monitor.state import parts_of_monitor
 
-        save_monitor(self, path)
+        write_tensors(path, *parts_of_monitor(self))
+
+    def to_bytes(self) -> bytes:
+        """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""
+        from vecuq.monitor.state import parts_of_monitor
+
+        return tensor_bytes(*parts_of_monitor(self))
 
     def _advance(self, above: Bins, holes: NDArray[np.bool_]) -> tuple[Alarm, ...]:
         """Let every stream take its rows; a bin of -1 leaves the row out."""

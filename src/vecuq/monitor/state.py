@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from vecuq._check import Array
-from vecuq._files import read_tensors, write_tensors
 from vecuq.conformal import Bet, Fortune, SortedScores
 from vecuq.errors import ModelFileError
 from vecuq.monitor.begin import bets_of, special_names
 from vecuq.monitor.monitor import Monitor
 from vecuq.monitor.stream import Alarm, Stream
-from vecuq.ranker import Ranker
+from vecuq.ranker import Ranker, parts_of, ranker_of
 
-# 2: a stream for missing values, and no random number used twice.
-VERSION = 2
+# 2: a stream for missing values, and no random number used twice. 3: the model in the same file.
+VERSION = 3
 
 
-def save_monitor(monitor: Monitor, path: str | os.PathLike[str]) -> None:
-    """Write a monitor to ``path``, whole or not at all."""
+def parts_of_monitor(monitor: Monitor) -> tuple[str, dict[str, Any], dict[str, Array]]:
+    """Return kind, header and arrays of a file that holds a monitor: its model, and how every stream stands."""
+    _, model, kept = parts_of(monitor.ranker)
     header = {
         "version": VERSION,
-        "ranker": _fingerprint(monitor.ranker),
+        "ranker": fingerprint(monitor.ranker),
+        "model": model,
         "alpha": monitor.alpha,
         "direction": monitor.direction,
         "seed": monitor.seed,
@@ -49,7 +49,7 @@ def save_monitor(monitor: Monitor, path: str | os.PathLike[str]) -> None:
         for k, stream in enumerate(monitor.streams)
         for name, part in _parts(stream).items()
     }
-    write_tensors(path, "monitor", header, arrays)
+    return "monitor", header, arrays | {f"model/{name}": array for name, array in kept.items()}
 
 
 def _parts(stream: Stream) -> dict[str, Any]:
@@ -65,62 +65,53 @@ def _parts(stream: Stream) -> dict[str, Any]:
     }
 
 
-def load_monitor(path: str | os.PathLike[str], ranker: Ranker) -> Monitor:
-    """Read a monitor that :meth:`Monitor.save` wrote, for the ranker that it was made of.
-
-    Examples
-    --------
-    >>> import tempfile, numpy as np
-    >>> from vecuq import Monitor, fit_ranker
-    >>> ranker = fit_ranker(np.random.default_rng(0).gamma(2.0, size=(100, 2)))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     Monitor(ranker, alpha=0.05).save(f"{folder}/state.vecuq")
-    ...     load_monitor(f"{folder}/state.vecuq", ranker).alpha
-    0.05
-    """
-    header, arrays = read_tensors(path, "monitor")
-    _refuse_version(path, header.get("version", 1))
-    if header.get("ranker") != _fingerprint(ranker):
+def monitor_of(header: dict[str, Any], arrays: dict[str, Array], ranker: Ranker | None = None) -> Monitor:
+    """Put a saved monitor together again, for the ranker that it was made of; raise if the parts do not fit."""
+    _refuse_version(header.get("version", 1))
+    model = ranker or _model_of(header, arrays)
+    if header.get("ranker") != fingerprint(model):
         raise ModelFileError(
-            f"{path} is the state of a monitor of another model. Give the model that it was made with, or another file "
-            f"to begin anew."
+            "It is the state of a monitor of another model. Give the model that it was made with, or another file to "
+            "begin anew."
         )
-    try:
-        monitor = Monitor(
-            ranker, alpha=header["alpha"], direction=header["direction"], random_state=int(header["seed"])
-        )
-        monitor.rows, monitor.n_missing = int(header["rows"]), int(header["n_missing"])
-        monitor.n_watched = int(header["n_watched"])
-        monitor.alarms = tuple(Alarm(**alarm) for alarm in header["alarms"])
-        bets = bets_of(monitor.direction, len(header["streams"]))
-        monitor.streams = tuple(_stream(k, told, arrays, bets[k]) for k, told in enumerate(header["streams"]))
-        _check_streams(monitor)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ModelFileError(f"{path} is damaged: its parts do not fit together ({error}).") from None
+    monitor = Monitor(model, alpha=header["alpha"], direction=header["direction"], random_state=int(header["seed"]))
+    monitor.rows, monitor.n_missing = int(header["rows"]), int(header["n_missing"])
+    monitor.n_watched = int(header["n_watched"])
+    monitor.alarms = tuple(Alarm(**alarm) for alarm in header["alarms"])
+    bets = bets_of(monitor.direction, len(header["streams"]))
+    monitor.streams = tuple(_stream(k, stands, arrays, bets[k]) for k, stands in enumerate(header["streams"]))
+    _check_streams(monitor)
     return monitor
 
 
-def _refuse_version(path: str | os.PathLike[str], version: object) -> None:
-    if version == VERSION:
+def _model_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
+    if "model" not in header:
+        raise ModelFileError("vecuq 0.1.0 saved this state without its model. Load it with ranker=load('model.vecuq').")
+    kept = {name.removeprefix("model/"): array for name, array in arrays.items() if name.startswith("model/")}
+    return ranker_of(header["model"], kept)
+
+
+def _refuse_version(version: object) -> None:
+    if version in (2, VERSION):
         return
     older = isinstance(version, int) and version < VERSION
     age, remedy = ("an older", "Begin anew with another state file.") if older else ("a newer", "Upgrade vecuq.")
-    raise ModelFileError(f"{path} is the state of a monitor of {age} vecuq, from which this one cannot go on. {remedy}")
+    raise ModelFileError(f"It is the state of a monitor of {age} vecuq, from which this one cannot go on. {remedy}")
 
 
-def _stream(k: int, told: dict[str, Any], arrays: dict[str, Array], bets: tuple[Bet, ...]) -> Stream:
+def _stream(k: int, stands: dict[str, Any], arrays: dict[str, Array], bets: tuple[Bet, ...]) -> Stream:
     part = {name: arrays[f"{k}.{name}"] for name in ("scores", "breakers", "counts", "run", "staked", "lowest")}
     fortune = Fortune(
-        int(told["steps"]), part["run"], part["staked"], part["lowest"], arrays[f"{k}.started"].astype(np.int64)
+        int(stands["steps"]), part["run"], part["staked"], part["lowest"], arrays[f"{k}.started"].astype(np.int64)
     )
     stream = Stream(
-        str(told["name"]),
+        str(stands["name"]),
         SortedScores(part["scores"], part["breakers"]),
         bets,
         part["counts"].astype(np.int64),
         fortune,
-        float(told["log_evidence"]),
-        float(told["log_peak"]),
+        float(stands["log_evidence"]),
+        float(stands["log_peak"]),
     )
     _check_lengths(stream)
     return stream
@@ -149,8 +140,8 @@ def _check_streams(monitor: Monitor) -> None:
         raise ValueError("a stream has taken more rows than there were")
 
 
-def _fingerprint(ranker: Ranker) -> str:
+def fingerprint(ranker: Ranker) -> str:
     """Return what tells one fitted ranker from another: its columns, and the scores of its held-back rows."""
     digest = hashlib.sha256("\0".join(ranker.columns).encode())
-    digest.update(np.ascontiguousarray(ranker.calibration).tobytes())
+    digest.update(np.ascontiguousarray(ranker.calibration_scores).tobytes())
     return digest.hexdigest()

@@ -8,30 +8,41 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OutlierMixin, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vecuq._check import Array, one_of
-from vecuq._files import read_tensors, write_tensors
-from vecuq.errors import ModelFileError, TableError, VecuqError
+from vecuq._check import Array, keywords_only, one_of
+from vecuq._files import tensor_bytes, write_tensors
+from vecuq.errors import TableError
 from vecuq.measures import EMBEDDINGS, compositions, find_measures, fit_densities, measure
 from vecuq.outputs import ClassifierOutputs
-from vecuq.ranker import How, Ranker, Ranking, Settings, arrays_of, fit_ranker, header_of, ranker_of
+from vecuq.ranker import How, Ranker, Ranking, VecUQ, parts_of, ranker_of
 from vecuq.table import ScoreTable
 
 
-class VecUQPipeline:
-    """Measures, densities and ranker in one object.
+class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+    """Measures, densities and ranker in one scikit-learn estimator.
 
-    Wherever outputs are asked for, a :class:`vecuq.ClassifierOutputs` or an array of logits will do, (rows, classes) or
+    Wherever outputs are needed, a :class:`vecuq.ClassifierOutputs` or an array of logits will do, (rows, classes) or
     (members, rows, classes).
 
     Parameters
     ----------
     measures
         Names of measures and compositions; by default the paper's four.
-    settings
-        The choices of the ranker.
+    estimator
+        The :class:`vecuq.VecUQ` that ranks the measures, unfitted; by default ``VecUQ()``.
     embedding
         What densities look at: ``"embeddings"``, ``"logits"`` or ``"auto"``, the first where there are any.
+
+    Attributes
+    ----------
+    measures_ : tuple of str
+        The measures, which are the columns of the ranker.
+    ranker_ : Ranker
+        The fitted, frozen ranker of the measures; ``estimator_`` is the :class:`vecuq.VecUQ` around it.
+    temperature_ : float
+        The temperature of the calibration outputs, which new outputs must share.
 
     Examples
     --------
@@ -39,114 +50,169 @@ class VecUQPipeline:
     >>> rng = np.random.default_rng(0)
     >>> train, calibration = (rng.normal(size=(3, 300, 4)) for _ in range(2))
     >>> known = ClassifierOutputs.of(logits=train, labels=train.mean(axis=0).argmax(axis=1))
-    >>> pipeline = VecUQPipeline().fit(known, calibration)
+    >>> pipeline = VecUQPipeline().fit(calibration, train=known)
     >>> pipeline.uncertainty(rng.normal(size=(3, 5, 4))).shape
     (5,)
     """
 
+    measures_: tuple[str, ...]
+    temperature_: float
+    densities_: dict[str, Any]
+    estimator_: VecUQ
+    ranker_: Ranker
+    offset_: float
+
+    @keywords_only
     def __init__(
-        self, measures: Sequence[str] | None = None, settings: Settings | None = None, embedding: str = "auto"
+        self, *, measures: str | Sequence[str] | None = None, estimator: VecUQ | None = None, embedding: str = "auto"
     ) -> None:
-        named = compositions["eat_m"] if measures is None else [measures] if isinstance(measures, str) else measures
-        self.measures = tuple(found.name for found in find_measures(named))
-        self.settings = settings or Settings()
-        self.embedding = one_of("embedding", embedding, EMBEDDINGS)
-        self.temperature = 1.0
-        self._densities: dict[str, Any] = {}
-        self._ranker: Ranker | None = None
+        self.measures = measures
+        self.estimator = estimator
+        self.embedding = embedding
 
-    def fit(self, train: Any, calibration: Any) -> VecUQPipeline:
-        """Fit the densities to training outputs with labels (None if no measure needs them), the ranker to others.
+    def fit(self, X: Any, y: Any = None, *, train: Any = None) -> VecUQPipeline:
+        """Fit the ranker to calibration outputs, and the densities, if any are measured, to training outputs.
 
-        Calibration outputs are of in-distribution rows that the classifier was not trained on; they need no labels.
+        Parameters
+        ----------
+        X
+            Outputs of in-distribution rows that the classifier was not trained on; they need no labels.
+        y
+            Ignored.
+        train
+            Outputs of training rows with labels; needed by densities such as ``mahalanobis``, part of the default.
         """
-        known, held = None if train is None else _as_outputs(train), _as_outputs(calibration)
+        _refuse_old_form(y)
+        one_of("embedding", self.embedding, EMBEDDINGS)
+        named = compositions["eat_m"] if self.measures is None else self.measures
+        self.measures_ = tuple(found.name for found in find_measures([named] if isinstance(named, str) else named))
+        held, known = self._outputs(X, reset=True), None if train is None else _as_outputs(train)
         if known is not None and known.temperature != held.temperature:
             raise TableError(_other_temperature("the calibration outputs", held.temperature, known.temperature))
-        self._densities = fit_densities(self.measures, known, embedding=self.embedding)
-        self.temperature = held.temperature
-        table = measure(held, self.measures, self._densities, embedding=self.embedding)
-        self._ranker = fit_ranker(table, self.settings)
+        self.temperature_ = held.temperature
+        self.densities_ = fit_densities(self.measures_, known, embedding=self.embedding)
+        table = measure(held, self.measures_, self.densities_, embedding=self.embedding)
+        self.estimator_ = clone(self.estimator or VecUQ()).fit(table)
+        self.ranker_ = self.estimator_.ranker_
+        self.offset_ = self.estimator_.offset_
         return self
 
-    @property
-    def ranker(self) -> Ranker:
-        """The fitted ranker."""
-        if self._ranker is None:
-            raise VecuqError("This pipeline is not fitted yet; call fit(train_outputs, calibration_outputs) first.")
-        return self._ranker
-
-    def measure(self, outputs: Any) -> ScoreTable:
+    def measure(self, X: Any) -> ScoreTable:
         """Return the measures of new outputs as a score table."""
-        self.ranker  # noqa: B018 - refuse before any work
-        given = _as_outputs(outputs, temperature=self.temperature)
-        if given.temperature != self.temperature:
-            raise TableError(_other_temperature("these outputs", given.temperature, self.temperature))
-        return measure(given, self.measures, self._densities, embedding=self.embedding)
+        check_is_fitted(self)
+        given = self._outputs(X, reset=False)
+        if given.temperature != self.temperature_:
+            raise TableError(_other_temperature("these outputs", given.temperature, self.temperature_))
+        return measure(given, self.measures_, self.densities_, embedding=self.embedding)
 
-    def rank(self, outputs: Any, **how: Unpack[How]) -> Ranking:
+    def rank(self, X: Any, **how: Unpack[How]) -> Ranking:
         """Return score, rank image and p-value of every row; for ``missing`` and more see :meth:`vecuq.Ranker.rank`."""
-        return self.ranker.rank(self.measure(outputs), **how)
+        table = self.measure(X)
+        return self.ranker_.rank(table, **self._how(how))
 
-    def uncertainty(self, outputs: Any, **how: Unpack[How]) -> Array:
+    def uncertainty(self, X: Any, **how: Unpack[How]) -> Array:
         """Return one number per row; higher is more uncertain, NaN where an output is unless ``missing="marginal"``."""
-        return self.rank(outputs, **how).uncertainty
+        return self.rank(X, **how).uncertainty
 
-    def p_values(self, outputs: Any, **how: Unpack[How]) -> Array:
+    def p_values(self, X: Any, **how: Unpack[How]) -> Array:
         """Return conformal p-values; see :meth:`vecuq.Ranker.p_values`."""
-        return self.ranker.p_values(self.measure(outputs), **how)
+        table = self.measure(X)
+        return self.ranker_.p_values(table, **self._how(how))
 
     def threshold(self, alpha: float | None = None) -> float:
-        """Return the score above which rows are flagged at rate ``alpha``; see :meth:`vecuq.Ranker.threshold`."""
-        return self.ranker.threshold(alpha)
+        """Return the score above which rows are flagged at rate ``alpha``; see :meth:`vecuq.VecUQ.threshold`."""
+        check_is_fitted(self)
+        return self.estimator_.threshold(alpha)
 
-    def flag(self, outputs: Any, alpha: float | None = None, **how: Unpack[How]) -> NDArray[np.bool_]:
+    def flag(self, X: Any, alpha: float | None = None, **how: Unpack[How]) -> NDArray[np.bool_]:
         """Return which rows are flagged at false-alarm rate ``alpha``; see :meth:`vecuq.Ranker.flag`."""
-        return self.ranker.flag(self.measure(outputs), alpha, **how)
+        table = self.measure(X)
+        return self.ranker_.flag(table, alpha, **self._how(how))
 
     def select(
-        self, outputs: Any, alpha: float | None = None, *, method: str = "bh", **how: Unpack[How]
+        self, X: Any, alpha: float | None = None, *, method: str = "bh", **how: Unpack[How]
     ) -> NDArray[np.bool_]:
-        """Return the foreign rows of a batch at false-discovery rate ``alpha``; see :meth:`vecuq.Ranker.select`."""
-        return self.ranker.select(self.measure(outputs), alpha, method=method, **how)
+        """Return the out-of-distribution rows of a batch at false-discovery rate ``alpha``; see the ranker's."""
+        table = self.measure(X)
+        return self.ranker_.select(table, alpha, method=method, **self._how(how))
 
-    def explain(
-        self, outputs: Any, *, method: str = "shapley", missing: str = "nan", n_jobs: int | None = None
-    ) -> Array:
+    def explain(self, X: Any, *, method: str = "shapley", missing: str | None = None) -> Array:
         """Return the contribution of every measure, (rows, measures); see :meth:`vecuq.Ranker.explain`."""
-        return self.ranker.explain(self.measure(outputs), method=method, missing=missing, n_jobs=n_jobs)
+        table = self.measure(X)
+        chosen = self.estimator_.missing if missing is None else missing
+        return self.ranker_.explain(table, method=method, missing=chosen, n_jobs=self.estimator_.n_jobs)
 
-    def why(self, outputs: Any, *, missing: str = "nan", n_jobs: int | None = None) -> list[str]:
+    def why(self, X: Any, *, missing: str | None = None) -> list[str]:
         """Return one short sentence per row: which measure did it; see :meth:`vecuq.Ranker.why`."""
-        return self.ranker.why(self.measure(outputs), missing=missing, n_jobs=n_jobs)
+        table = self.measure(X)
+        chosen = self.estimator_.missing if missing is None else missing
+        return self.ranker_.why(table, missing=chosen, n_jobs=self.estimator_.n_jobs)
+
+    def transform(self, X: Any) -> Array:
+        """Return the rank images, shape (rows, measures); a row without a score is an error."""
+        table = self.measure(X)
+        return self.estimator_.transform(table)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns of :meth:`transform`: ``rank_<measure>``."""
+        check_is_fitted(self)
+        return self.estimator_.get_feature_names_out()
+
+    def score_samples(self, X: Any) -> Array:
+        """Return -uncertainty: the scikit-learn sign, higher = more normal."""
+        return -self.uncertainty(X)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return ``score_samples - offset_``: negative for outliers at the false-alarm rate of the estimator."""
+        scores = self.score_samples(X)
+        return scores - self.offset_
+
+    def predict(self, X: Any) -> NDArray[np.int_]:
+        """Return +1 for inliers and -1 for outliers; a row without a score is an error."""
+        table = self.measure(X)
+        return self.estimator_.predict(table)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the pipeline to one file, whole or not at all."""
-        header = {
-            "measures": list(self.measures),
-            "embedding": self.embedding,
-            "temperature": self.temperature,
-            "ranker": header_of(self.ranker),
-        }
-        arrays = {f"ranker/{name}": array for name, array in arrays_of(self.ranker).items()}
-        for density, fitted in self._densities.items():
+        """Write the pipeline to one file, whole or not at all; :func:`vecuq.load` reads it."""
+        write_tensors(path, *self._parts())
+
+    def to_bytes(self) -> bytes:
+        """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""
+        return tensor_bytes(*self._parts())
+
+    def _parts(self) -> tuple[str, dict[str, Any], dict[str, Array]]:
+        check_is_fitted(self)
+        _, model, kept = parts_of(self.ranker_)
+        arrays = {f"ranker/{name}": array for name, array in kept.items()}
+        for density, fitted in self.densities_.items():
             arrays |= {f"density/{density}/{part}": array for part, array in fitted.arrays().items()}
-        write_tensors(path, "pipeline", header, arrays)
+        header = {"measures": list(self.measures_), "embedding": self.embedding, "temperature": self.temperature_}
+        return "pipeline", {**header, "ranker": model}, arrays
+
+    def _how(self, how: How) -> How:
+        """Return the choices of a call; what it leaves open is as the estimator has it."""
+        return How(**{**self.estimator_.how(), **how})
+
+    def _outputs(self, X: Any, *, reset: bool) -> ClassifierOutputs:
+        """Return outputs; a plain table of logits is checked with scikit-learn's own messages."""
+        if not isinstance(X, ClassifierOutputs) and _n_axes(X) != 3:
+            X = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
+        return _as_outputs(X, temperature=1.0 if reset else self.temperature_)
 
 
-def load_pipeline(path: str | os.PathLike[str]) -> VecUQPipeline:
-    """Read a pipeline that :meth:`VecUQPipeline.save` wrote; refuse anything else with one clear line."""
-    header, arrays = read_tensors(path, "pipeline")
-    try:
-        ranker = ranker_of(header["ranker"], _under("ranker/", arrays))
-        made = VecUQPipeline(header["measures"], ranker.settings, header["embedding"])
-        made.temperature = float(header["temperature"])
-        made._ranker = ranker
-        for found in find_measures(made.measures):
-            if found.needs == "training":
-                made._densities[found.name] = found.compute(**_under(f"density/{found.name}/", arrays))
-    except (KeyError, TypeError, IndexError, ValueError) as error:
-        raise ModelFileError(f"{path} is damaged: its parts do not fit together ({error}).") from None
+def pipeline_of(header: dict[str, Any], arrays: dict[str, Array]) -> VecUQPipeline:
+    """Put a saved pipeline together again; raise if its parts do not fit."""
+    ranker = ranker_of(header["ranker"], _under("ranker/", arrays))
+    estimator = VecUQ.from_ranker(ranker)
+    made = VecUQPipeline(measures=header["measures"], estimator=estimator, embedding=header["embedding"])
+    made.measures_ = tuple(header["measures"])
+    made.temperature_ = float(header["temperature"])
+    made.densities_ = {
+        found.name: found.compute(**_under(f"density/{found.name}/", arrays))
+        for found in find_measures(made.measures_)
+        if found.needs == "training"
+    }
+    made.estimator_, made.ranker_, made.offset_ = estimator, ranker, estimator.offset_
     return made
 
 
@@ -154,11 +220,22 @@ def _under(prefix: str, arrays: dict[str, Array]) -> dict[str, Array]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
+def _refuse_old_form(y: Any) -> None:
+    """Raise where training outputs come first and calibration outputs second, as they did in vecuq 0.1."""
+    if isinstance(y, ClassifierOutputs) or _n_axes(y) == 3:
+        raise TableError(
+            "fit takes the calibration outputs first and the training outputs by name: fit(calibration, train=train)."
+        )
+
+
+def _n_axes(data: Any) -> int:
+    """Return the number of axes of anything like an array; 0 for what has none."""
+    return np.ndim(data) if isinstance(data, list | tuple) else int(getattr(data, "ndim", 0))
+
+
 def _as_outputs(data: Any, *, temperature: float = 1.0) -> ClassifierOutputs:
     if isinstance(data, ClassifierOutputs):
         return data
-    if data is None:
-        raise TableError("Outputs or an array of logits were expected; got None.")
     return ClassifierOutputs.of(logits=data, temperature=temperature)
 
 

@@ -1,6 +1,6 @@
 from .artefact import arrays_of as arrays_of
 from .artefact import header_of as header_of
-from .artefact import load as load
+from .artefact import parts_of as parts_of
 from .artefact import ranker_of as ranker_of
 from .diagnostics import Diagnostics as Diagnostics
 from .estimator import VecUQ as VecUQ
@@ -16,7 +16,7 @@ from .rows import draw_rows as draw_rows
 from .rows import held_back_rows as held_back_rows
 from .settings import Settings as Settings
 from .sketches import Sketch as Sketch
-from .sketches import load_sketch as load_sketch
 from .sketches import sketch as sketch
+from .sketches import sketch_of as sketch_of
 from .stream import fit_stream as fit_stream
 from .stream import stream_nodes as stream_nodes

@@ -1,35 +1,23 @@
-"""The saved model: what of a ranker goes into the file, and how it is put together again."""
+"""The saved model: what of a ranker goes into a file, and how it is put together again."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 
 from vecuq._check import Array
-from vecuq._files import read_tensors, write_tensors
 from vecuq.errors import ModelFileError, VecuqError
 from vecuq.ranker.diagnostics import Diagnostics
-from vecuq.ranker.dominance import Dominance
 from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.rows import Kept
 from vecuq.ranker.settings import Settings
 from vecuq.transport import CloudMap, GridMap, RankMap, Scaler
 
 
-def save_ranker(ranker: Ranker, path: str | os.PathLike[str]) -> None:
-    """Write a ranker to ``path``, whole or not at all."""
-    write_tensors(path, "model", header_of(ranker), arrays_of(ranker))
-
-
-def load(path: str | os.PathLike[str]) -> Ranker:
-    """Read a ranker that :meth:`Ranker.save` wrote; refuse anything else with one clear line."""
-    header, arrays = read_tensors(path, "model")
-    try:
-        return ranker_of(header, arrays)
-    except (KeyError, TypeError, IndexError, ValueError) as error:
-        raise ModelFileError(f"{path} is damaged: its parts do not fit together ({error}).") from None
+def parts_of(ranker: Ranker) -> tuple[str, dict[str, Any], dict[str, Array]]:
+    """Return kind, header and arrays of a file that holds a ranker."""
+    return "model", header_of(ranker), arrays_of(ranker)
 
 
 def header_of(ranker: Ranker) -> dict[str, Any]:
@@ -60,23 +48,21 @@ def arrays_of(ranker: Ranker) -> dict[str, Array]:
         "scaler.knots": ranker.scaler.knots,
         "low": ranker.low,
         "high": ranker.high,
-        "calibration": ranker.calibration,
+        "calibration": ranker.calibration_scores,
         "log_v": rank_map.log_v,
         **places,
         **{f"kept.{part}": getattr(ranker.kept, part) for part in _KEPT},
-        **({f"dominance.{part}": getattr(ranker.dominance, part) for part in _TAIL} if ranker.dominance else {}),
     }
 
 
 _KEPT = ("centre", "held", "draws")
-_TAIL = ("rows", "scale", "lengths", "distances")
 
 
 def ranker_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
     """Put a ranker together again; raise if its parts do not fit."""
     columns, active = tuple(map(str, header["columns"])), tuple(map(int, header["active"]))
     settings = _settings_of(header["settings"])
-    told = {**header["diagnostics"], "constant_columns": tuple(header["diagnostics"]["constant_columns"])}
+    diagnostics = {**header["diagnostics"], "constant_columns": tuple(header["diagnostics"]["constant_columns"])}
     scaler = Scaler(
         str(header["scaler"]["kind"]),
         bool(header["scaler"]["signed"]),
@@ -85,7 +71,7 @@ def ranker_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
     rank_map = _map_of(header["map"], arrays, settings.epsilon, len(active))
     shapes = {arrays[name].shape for name in ("scaler.lower", "scaler.span", "low", "high")}
     if shapes != {(len(active),)} or not set(active) <= set(range(len(columns))):
-        raise ModelFileError("columns and arrays differ in number")
+        raise ValueError("columns and arrays differ in number")
     return Ranker(
         columns=columns,
         named=bool(header["named"]),
@@ -95,11 +81,10 @@ def ranker_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
         rank_map=rank_map,
         low=arrays["low"],
         high=arrays["high"],
-        calibration=arrays["calibration"],
+        calibration_scores=arrays["calibration"],
         settings=settings,
-        diagnostics=Diagnostics(**told),
+        diagnostics=Diagnostics(**diagnostics),
         kept=_kept_of(arrays, len(columns)),
-        dominance=_dominance_of(arrays, len(active)) if settings.tail == "dominance" else None,
     )
 
 
@@ -108,15 +93,8 @@ def _kept_of(arrays: dict[str, Array], n_columns: int) -> Kept:
         return Kept.nothing(n_columns)
     kept = Kept(*(arrays[f"kept.{part}"] for part in _KEPT))
     if (kept.centre.shape, kept.held.shape[1:], kept.draws.shape[1:]) != ((n_columns,),) * 3:
-        raise ModelFileError("the kept rows do not fit the columns")
+        raise ValueError("the kept rows do not fit the columns")
     return kept
-
-
-def _dominance_of(arrays: dict[str, Array], n_columns: int) -> Dominance:
-    tail = Dominance(*(arrays[f"dominance.{part}"] for part in _TAIL))
-    if not tail.rows.shape[1] == len(tail.scale) == n_columns or not len(tail.lengths):
-        raise ModelFileError("the tail does not fit the columns")
-    return tail
 
 
 def _map_of(kind: str, arrays: dict[str, Array], epsilon: float, n_columns: int) -> RankMap:
@@ -124,20 +102,25 @@ def _map_of(kind: str, arrays: dict[str, Array], epsilon: float, n_columns: int)
     if kind == "cloud":
         points = arrays["points"]
         if points.shape != (log_v.size, n_columns):
-            raise ModelFileError("the reference points do not fit the potentials")
+            raise ValueError("the reference points do not fit the potentials")
         return CloudMap(points, log_v, epsilon)
     axes = tuple(arrays[f"axis.{k}"] for k in range(n_columns))
     if log_v.shape != tuple(len(axis) for axis in axes) or not all((np.diff(axis) > 0).all() for axis in axes):
-        raise ModelFileError("the reference grid does not fit the potentials")
+        raise ValueError("the reference grid does not fit the potentials")
     return GridMap(axes, log_v, epsilon, (arrays["low"], arrays["high"]))
 
 
 def _settings_of(saved: dict[str, Any]) -> Settings:
     """Return the settings; a reference object is known by its representation only, which scoring never needs."""
+    if saved.get("tail", "overshoot") != "overshoot":
+        raise ModelFileError(
+            "It was fitted with tail='dominance', which vecuq 0.1.0 was the last to read. Fit it again."
+        )
+    known = {name: value for name, value in saved.items() if name != "tail"}
     try:
-        return Settings(**saved)
+        return Settings(**known)
     except VecuqError:
-        return Settings(**{**saved, "reference": _Described(str(saved["reference"]))})
+        return Settings(**{**known, "reference": _Described(str(saved["reference"]))})
 
 
 class _Described:

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, OutlierMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, OutlierMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
-from vecuq._check import Array, finite_rows, one_of
-from vecuq.conformal import threshold_at
-from vecuq.errors import CalibrationWarning, SettingError, TableError
+from vecuq._check import Array, keywords_only, one_of
+from vecuq.conformal import Seed
+from vecuq.errors import CalibrationWarning, SettingError
 from vecuq.ranker.fit import fit_map, fit_ranker
 from vecuq.ranker.missing import MISSING_CHOICES
 from vecuq.ranker.ranker import How, Ranker, Ranking
 from vecuq.ranker.settings import PAPER, Settings
 from vecuq.ranker.stream import gather
-from vecuq.table import ScoreTable, is_named
-
-if TYPE_CHECKING:
-    from vecuq.conformal import Seed
-
-_ALPHA = Settings.alpha
+from vecuq.table import ScoreTable, TakesScores
 
 
-class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Rank rows of several uncertainty scores by one number: their Monge-Kantorovich rank.
 
     Fitted on in-distribution calibration rows alone, without labels, by entropic optimal transport to a reference
@@ -36,7 +32,7 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
     Parameters
     ----------
     reference, epsilon, scaling, anchors, anchor_mass, overshoot, holdback, grid, n_targets, solver, tol, max_iter,\
- on_failure, alpha, random_state, tail
+ on_failure, alpha, random_state
         The choices of the method, explained in :class:`vecuq.Settings`.
     columns
         Names of the score columns when fitting on a frame, by default its floating-point ones; names for the columns
@@ -49,10 +45,7 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
     missing
         What becomes of a new row with NaN: ``"nan"``, ``"error"`` or ``"marginal"``; see :meth:`vecuq.Ranker.rank`.
     n_jobs
-        Threads for scoring many rows; None for one per core. The scores do not depend on it.
-    contamination
-        scikit-learn's name for ``alpha``, here and in ``set_params``; it is kept as ``alpha``. Calibration rows are
-        in-distribution, so the share of them that may be called outliers is the false-alarm rate.
+        Threads for scoring many rows, as in scikit-learn: None is 1, -1 all cores. The scores do not depend on it.
 
     Attributes
     ----------
@@ -76,8 +69,10 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
     array([ 1, -1])
     """
 
+    @keywords_only
     def __init__(
         self,
+        *,
         reference: Any = "beta",
         epsilon: float = 0.5,
         scaling: str = "featurewise",
@@ -90,17 +85,14 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         tol: float = 1e-9,
         max_iter: int = 1000,
         random_state: Any = None,
-        *,
         anchor_mass: float | None = None,
         on_failure: str = "raise",
-        alpha: float = _ALPHA,
+        alpha: float = 0.05,
         columns: Any = None,
         flip: Any = (),
         ranges: Any = None,
         n_jobs: int | None = None,
-        tail: str = "overshoot",
         missing: str = "nan",
-        contamination: float | None = None,
     ) -> None:
         self.reference = reference
         self.epsilon = epsilon
@@ -116,12 +108,11 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         self.random_state = random_state
         self.anchor_mass = anchor_mass
         self.on_failure = on_failure
-        self.alpha = _one_rate(alpha, contamination)
+        self.alpha = alpha
         self.columns = columns
         self.flip = flip
         self.ranges = ranges
         self.n_jobs = n_jobs
-        self.tail = tail
         self.missing = missing
 
     @classmethod
@@ -129,18 +120,17 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         """Return the paper's method and nothing else; ``grid="authors"`` gives the digits its authors print."""
         return cls(**{**PAPER, **changes})
 
-    def set_params(self, **params: Any) -> VecUQ:
-        """Set parameters by name; ``contamination`` sets ``alpha``."""
-        rate = params.pop("contamination", None)
-        if rate is not None:
-            params["alpha"] = _one_rate(params.get("alpha", _ALPHA), rate)
-        super().set_params(**params)
-        return self
-
     @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """Return the names of the parameters, each once: ``contamination`` is another name for ``alpha``."""
-        return [name for name in super()._get_param_names() if name != "contamination"]
+    def from_ranker(cls, ranker: Ranker) -> VecUQ:
+        """Return a fitted estimator around a ranker, for example one that :func:`vecuq.load` found in a file."""
+        known = {name: getattr(ranker.settings, name) for name in Settings.__dataclass_fields__}
+        made = cls(**known, columns=list(ranker.columns), flip=sorted(ranker.flipped))
+        made.n_features_in_ = len(ranker.columns)
+        if ranker.named:
+            made.feature_names_in_ = np.array(ranker.columns, dtype=object)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CalibrationWarning)  # whoever fitted it was warned
+            return made._fitted(ranker)
 
     def fit(self, X: Any, y: Any = None) -> VecUQ:
         """Learn the order from calibration rows, shape (rows, columns); ``y`` is ignored.
@@ -183,19 +173,12 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         self.diagnostics_ = ranker.diagnostics
         self.n_iter_ = ranker.diagnostics.sweeps
         self.baseline_ = ranker.baseline
-        self.offset_ = -self._promised(ranker)
+        self.offset_ = ranker.offset
+        if np.isneginf(self.offset_):
+            warnings.warn(
+                f"{_undeliverable(ranker)} Until then predict finds no outliers.", CalibrationWarning, stacklevel=3
+            )
         return self
-
-    @staticmethod
-    def _promised(ranker: Ranker) -> float:
-        """Return the score above which rows are outliers at rate alpha; infinite if the rows cannot deliver it."""
-        if not ranker.diagnostics.n_held:
-            return ranker.threshold()
-        try:
-            ranker.rate_of()
-        except SettingError as error:
-            warnings.warn(f"{error} Until then predict finds no outliers.", CalibrationWarning, stacklevel=4)
-        return threshold_at(ranker.calibration, ranker.settings.alpha)
 
     def uncertainty(self, X: Any) -> Array:
         """Return one number per row, higher = more uncertain; NaN, with one warning, where a value is missing."""
@@ -209,7 +192,7 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
         all of them. See :meth:`vecuq.Ranker.rank`.
         """
         check_is_fitted(self)
-        return self.ranker_.p_values(self._new_rows(X), **self._how(ties=ties, random_state=random_state))
+        return self.ranker_.p_values(self._new_rows(X), **self.how(ties=ties, random_state=random_state))
 
     def threshold(self, alpha: float | None = None) -> float:
         """Return the uncertainty above which rows are flagged at false-alarm rate ``alpha``, by default ``-offset_``.
@@ -224,7 +207,7 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
     ) -> NDArray[np.bool_]:
         """Return which rows are flagged at false-alarm rate ``alpha``; see :meth:`vecuq.Ranker.flag`."""
         check_is_fitted(self)
-        return self.ranker_.flag(self._new_rows(X), alpha, **self._how(ties=ties, random_state=random_state))
+        return self.ranker_.flag(self._new_rows(X), alpha, **self.how(ties=ties, random_state=random_state))
 
     def select(
         self,
@@ -237,7 +220,7 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
     ) -> NDArray[np.bool_]:
         """Return the foreign rows of a batch at false-discovery rate ``alpha``; see :meth:`vecuq.Ranker.select`."""
         check_is_fitted(self)
-        how = self._how(ties=ties, random_state=random_state)
+        how = self.how(ties=ties, random_state=random_state)
         return self.ranker_.select(self._new_rows(X), alpha, method=method, **how)
 
     def explain(self, X: Any, *, method: str = "shapley") -> Array:
@@ -248,7 +231,7 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
     def p_values_at_median(self, X: Any, *, ties: str = "conservative", random_state: Seed = None) -> Array:
         """Return the p-value that each row would have with one column at its calibration median, (rows, columns)."""
         check_is_fitted(self)
-        return self.ranker_.p_values_at_median(self._new_rows(X), **self._how(ties=ties, random_state=random_state))
+        return self.ranker_.p_values_at_median(self._new_rows(X), **self.how(ties=ties, random_state=random_state))
 
     def why(self, X: Any) -> list[str]:
         """Return one short sentence per row: which column did it; see :meth:`vecuq.Ranker.why`."""
@@ -266,66 +249,43 @@ class VecUQ(OneToOneFeatureMixin, TransformerMixin, OutlierMixin, BaseEstimator)
 
     def predict(self, X: Any) -> NDArray[np.int_]:
         """Return +1 for inliers and -1 for outliers; a row without a score is an error, for it must be one of them."""
-        score = self._rank(X, complete=True).uncertainty
-        return np.where(-score - self.offset_ >= 0, 1, -1)
+        check_is_fitted(self)
+        return self.ranker_.predict(self._new_rows(X), **self.how())
 
     def transform(self, X: Any) -> Array:
         """Return the rank images, shape (rows, columns); a row without a score is an error."""
-        return self._rank(X, complete=True).images
-
-    def _rank(self, X: Any, *, complete: bool = False) -> Ranking:
         check_is_fitted(self)
-        rows = self._new_rows(X)
-        if complete:
-            rows = self.ranker_.as_table(self.ranker_.values_of(rows, missing=self.missing))
-        if complete and self.missing != "marginal":
-            self._refuse_holes(finite_rows(rows.values))
-        ranking = self.ranker_.rank(rows, **self._how(warn=not complete))
-        if complete:
-            self._refuse_holes(~np.isnan(ranking.uncertainty))
-        return ranking
+        return self.ranker_.rank_scored(self._new_rows(X), **self.how()).images
 
-    @staticmethod
-    def _refuse_holes(whole: NDArray[np.bool_]) -> None:
-        if not whole.all():
-            raise TableError(
-                "These rows contain NaN or inf, and predict and transform need every value. Drop such rows, use "
-                "uncertainty, which scores them NaN, or set missing='marginal', which scores what is there."
-            )
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns of :meth:`transform`: ``rank_<column>``."""
+        check_is_fitted(self)
+        return np.array([f"rank_{name}" for name in self.ranker_.columns], dtype=object)
 
-    def _how(self, *, ties: str = "conservative", random_state: Seed = None, warn: bool = True) -> How:
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted ranker to one file, whole or not at all; :func:`vecuq.load` reads it."""
+        check_is_fitted(self)
+        self.ranker_.save(path)
+
+    def to_bytes(self) -> bytes:
+        """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""
+        check_is_fitted(self)
+        return self.ranker_.to_bytes()
+
+    def _rank(self, X: Any) -> Ranking:
+        check_is_fitted(self)
+        return self.ranker_.rank(self._new_rows(X), **self.how())
+
+    def how(self, *, ties: str = "conservative", random_state: Seed = None) -> How:
+        """Return how rows are scored, as :meth:`vecuq.Ranker.rank` takes it."""
         seed = self.random_state if random_state is None else random_state
-        return How(missing=self.missing, ties=ties, random_state=seed, n_jobs=self.n_jobs, warn=warn)
-
-    def _calibration_table(self, X: Any) -> ScoreTable:
-        if not is_named(X):
-            self.__dict__.pop("feature_names_in_", None)
-            # Missing values are refused later, with the names of their columns.
-            matrix = validate_data(self, X, dtype=_FLOATS, ensure_all_finite=False)
-            return ScoreTable.of(matrix, columns=self.columns, flip=self.flip)
-        table = ScoreTable.of(X, columns=self.columns, flip=self.flip)
-        self.n_features_in_ = len(table.columns)
-        self.feature_names_in_ = np.array(table.columns, dtype=object)
-        return table
-
-    def _new_rows(self, X: Any) -> Any:
-        """Pass named rows on; check plain ones with scikit-learn's own messages. No rows at all is no error."""
-        if is_named(X):
-            return X
-        return validate_data(self, X, reset=False, dtype=_FLOATS, ensure_all_finite=False, ensure_min_samples=0)
+        return How(missing=self.missing, ties=ties, random_state=seed, n_jobs=self.n_jobs)
 
 
-# Single precision is scored without a copy in double.
-_FLOATS = [np.float64, np.float32]
-
-
-def _one_rate(alpha: Any, contamination: Any) -> Any:
-    """Return the false-alarm rate, by whichever of its names it came; an alpha other than the default was given."""
-    if contamination is None or contamination is alpha:
-        return alpha
-    if alpha not in (_ALPHA, contamination):
-        raise SettingError(
-            f"contamination is another name for alpha, and they differ: alpha={alpha!r}, "
-            f"contamination={contamination!r}. Give one of them."
-        )
-    return contamination
+def _undeliverable(ranker: Ranker) -> str:
+    """Return why the held-back rows cannot deliver the rate of the settings."""
+    try:
+        ranker.rate_of()
+    except SettingError as error:
+        return str(error)
+    return ""

@@ -11,10 +11,9 @@ from vecuq._check import Array, refuse_missing
 from vecuq._run import one_blas_thread
 from vecuq.errors import CalibrationError, SettingError
 from vecuq.ranker.diagnostics import Diagnostics
-from vecuq.ranker.dominance import MOST_ROWS, fit_dominance
 from vecuq.ranker.judge import judge_plan, monotone_violations
 from vecuq.ranker.ranker import Ranker
-from vecuq.ranker.rows import MapRows, draw_rows, held_back_rows, kept_rows
+from vecuq.ranker.rows import MapRows, held_back_rows, kept_rows
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Sketch
 from vecuq.ranker.solve import Problem, Progress, solve_transport
@@ -116,16 +115,14 @@ def fit_map(
         rank_map=rank_map(targets, solved.log_v, settings.epsilon, box=(low, high)),
         low=low,
         high=high,
-        calibration=np.empty(0),
+        calibration_scores=np.empty(0),
         settings=settings,
         diagnostics=diagnostics,
         kept=kept_rows(known, held, settings),
     )
     with one_blas_thread():
-        if settings.tail == "dominance":
-            ranker = _with_dominance(ranker, scaled)
         told = replace(diagnostics, monotone_violations=monotone_violations(ranker, scaled))
-        return replace(ranker, diagnostics=told, calibration=_calibration_scores(ranker, held, known))
+        return replace(ranker, diagnostics=told, calibration_scores=_calibration_scores(ranker, held, known))
 
 
 def _scaled_nodes(made: Sketch, active: list[int], scaler: Scaler, row_weight: float) -> Nodes:
@@ -135,20 +132,12 @@ def _scaled_nodes(made: Sketch, active: list[int], scaler: Scaler, row_weight: f
     return Nodes.of(moments, low, high, row_weight)
 
 
-def _with_dominance(ranker: Ranker, scaled: Array | None) -> Ranker:
-    if scaled is None:
-        raise SettingError("tail='dominance' looks at the calibration rows, and a sketch keeps none. Fit the rows.")
-    rows = scaled[draw_rows(len(scaled), min(len(scaled), MOST_ROWS), ranker.settings.random_state or 0)]
-    lengths = np.linalg.norm(ranker.rank_map(rows), axis=1)
-    return replace(ranker, dominance=fit_dominance(rows, lengths))
-
-
 def _calibration_scores(ranker: Ranker, held: Array, known: MapRows) -> Array:
     """Return the sorted scores of the held-back rows; failing those, of the map's own rows, if they are at hand."""
     rows = held if len(held) else known.rows
     if rows is None:  # A sketch keeps no rows; the far corner of their box flags nothing that it has seen.
         rows = known.high[None]
-    return np.sort(ranker.rank_finite(rows)[1])
+    return np.sort(ranker.rank_complete(rows)[1])
 
 
 def varying_columns(known: MapRows, n_held: int) -> list[int]:

@@ -36,7 +36,7 @@ def is_proven_monotone(ranker: Ranker) -> bool:
     """Return whether raising a column can be proven never to lower the score, at any row.
 
     False says nothing: the axes may be uneven, the grid too large, or the condition, which is sufficient, not met. The
-    tails keep what the length of the image has: the overshoot and the dominance tail grow with every column.
+    overshoot keeps what the length of the image has: it grows with every column.
 
     Examples
     --------

@@ -1,35 +1,39 @@
-"""Ranker: what is said of new rows. Frozen, always fitted, row-wise and pure."""
+"""Ranker: all that was fitted, and what it says of new rows. Frozen, always fitted, row-wise and pure."""
 
 from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from functools import cached_property, partial
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vecuq._check import Array, one_of, told_holes, whole_number
+from vecuq._check import Array, count_missing, finite_rows, one_of, refuse_incomplete
+from vecuq._files import tensor_bytes, write_tensors
 from vecuq.conformal import (
     SELECTIONS,
+    Seed,
     conformal_p_values,
     deliverable,
     flagged,
-    luck_of,
     seed_of,
     selected,
     threshold_at,
+    tie_draws,
 )
-from vecuq.errors import MissingValueWarning
+from vecuq.errors import CalibrationError, MissingValueWarning, ModelFileError, TableError
+from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.explain import METHODS, gradient_values, shapley_values
+from vecuq.ranker.missing import MISSING_CHOICES, Pattern, incomplete, marginal
 from vecuq.ranker.reasons import leading_columns, sentences
-from vecuq.ranker.scorer import Scorer
-from vecuq.table import ScoreTable
-
-if TYPE_CHECKING:
-    from vecuq.conformal import Seed
+from vecuq.ranker.rows import Kept
+from vecuq.ranker.settings import Settings
+from vecuq.table import Matching, ScoreTable
+from vecuq.transport import RankMap, Scaler
 
 
 @dataclass(frozen=True)
@@ -51,12 +55,51 @@ class How(TypedDict, total=False):
     warn: bool
 
 
-class Ranker(Scorer):
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranker:
     """All it takes to rank new rows, and nothing more.
 
     Made by :func:`vecuq.fit_ranker` or :class:`vecuq.VecUQ`, kept by :meth:`save`, found again by
     :func:`vecuq.load`. A row's numbers depend on that row alone, to the last bit.
+
+    Attributes
+    ----------
+    columns
+        Names of the score columns.
+    named
+        Whether new rows are matched by these names rather than by position.
+    flipped
+        The columns in which higher means more confident.
+    active
+        Places of the columns that vary over the map's rows; the others have no influence.
+    scaler
+        Brings the active columns to one scale.
+    rank_map
+        The fitted map, from scaled rows to rank images.
+    low, high
+        Smallest and largest scaled value of each active column over the map's rows: the calibration box.
+    calibration_scores
+        Uncertainty of the held-back rows, increasing; of the map's rows where none were held back.
+    kept
+        What is kept of the calibration rows: medians, held-back rows, and draws for missing values.
+    settings
+        The choices of the method.
+    diagnostics
+        How the fit went.
     """
+
+    columns: tuple[str, ...]
+    named: bool
+    flipped: frozenset[str]
+    active: tuple[int, ...]
+    scaler: Scaler
+    rank_map: RankMap
+    low: Array
+    high: Array
+    calibration_scores: Array
+    kept: Kept
+    settings: Settings
+    diagnostics: Diagnostics
 
     def rank(
         self,
@@ -85,18 +128,16 @@ class Ranker(Scorer):
             of them does, ``"randomised"``: then the p-values of one batch are exactly uniform, but depend on the place
             of a row in the batch.
         random_state
-            Seed of randomised ties; None is a fixed seed too. Either gives the first row of every call the same luck:
+            Seed of randomised ties; None is a fixed seed too. Either gives the first row of every call the same draw:
             rows that come in several calls need one numpy Generator for all of them, which goes on where it stopped.
         n_jobs
-            Threads among which many rows are shared, by default one per core.
+            Threads among which many rows are shared, as in scikit-learn: None is 1, -1 all cores.
         warn
             Whether one warning tells of rows that got no score.
         """
-        if n_jobs is not None:
-            whole_number("n_jobs", n_jobs, 1)
         values = self.values_of(data, missing=missing)
-        luck = luck_of(ties, len(values), random_state)
-        ranking = self._rank_values(values, luck, n_jobs, marginally=missing == "marginal")
+        draws = tie_draws(ties, len(values), random_state)
+        ranking = self._rank_values(values, draws, n_jobs, marginally=missing == "marginal")
         if warn:
             self._warn_missing(values, int(np.isnan(ranking.uncertainty).sum()), self.matching.absent_from(data))
         return ranking
@@ -115,7 +156,7 @@ class Ranker(Scorer):
         ``p = (1 + #{held-back scores >= score}) / (n + 1)``; ties count against the row, which keeps the bound. For
         ``ties="randomised"``, rows in several calls, and rows with missing values see :meth:`rank`.
         """
-        self.need_held_back()
+        self.require_held_back()
         return np.asarray(self.rank(data, **how).p_values)
 
     def flag(self, data: Any, alpha: float | None = None, **how: Unpack[How]) -> NDArray[np.bool_]:
@@ -149,20 +190,47 @@ class Ranker(Scorer):
         taken, or the smallest that can be delivered; with nothing held back the rows of the map stand in, and no
         rate is guaranteed.
         """
-        least = 1.0 / (len(self.calibration) + 1.0)
+        least = 1.0 / (len(self.calibration_scores) + 1.0)
         rate = max(self.settings.alpha, least) if alpha is None else self.rate_of(alpha)
-        return threshold_at(self.calibration, rate)
+        return threshold_at(self.calibration_scores, rate)
+
+    @property
+    def offset(self) -> float:
+        """Minus the score above which :meth:`predict` finds outliers at the rate of the settings.
+
+        Minus infinity if the held-back rows cannot deliver that rate. Without held-back rows the rows of the map stand
+        in, and no rate is promised.
+        """
+        if not self.diagnostics.n_held:
+            return -self.threshold()
+        return -threshold_at(self.calibration_scores, self.settings.alpha)
+
+    def predict(self, data: Any, **how: Unpack[How]) -> NDArray[np.int_]:
+        """Return +1 for inliers and -1 for outliers, as scikit-learn does; a row without a score is an error."""
+        return np.where(-self.rank_scored(data, **how).uncertainty - self.offset >= 0, 1, -1)
+
+    def rank_scored(self, data: Any, **how: Unpack[How]) -> Ranking:
+        """Return what :meth:`rank` returns; a row without a score is an error."""
+        quietly = how.copy()
+        quietly["warn"] = False
+        ranking = self.rank(data, **quietly)
+        if np.isnan(ranking.uncertainty).any():
+            raise TableError(
+                "These rows contain NaN or inf, and predict and transform need every value. Drop such rows, use "
+                "uncertainty, which scores them NaN, or missing='marginal', which scores what is there."
+            )
+        return ranking
 
     def rate_of(self, alpha: float | None = None, *, method: str = "none", n_rows: int = 1) -> float:
         """Return the rate that decisions are made at, by default that of the settings; refuse what cannot be had."""
-        self.need_held_back()
+        self.require_held_back()
         asked = self.settings.alpha if alpha is None else alpha
-        return deliverable(asked, len(self.calibration), method=method, n_rows=n_rows)
+        return deliverable(asked, len(self.calibration_scores), method=method, n_rows=n_rows)
 
     @property
     def baseline(self) -> float:
         """The score of the calibration medians, from which contributions count."""
-        return float(self.rank_finite(self.centre[None])[1][0])
+        return float(self.rank_complete(self.centre[None])[1][0])
 
     def explain(self, data: Any, *, method: str = "shapley", missing: str = "nan", n_jobs: int | None = None) -> Array:
         """Return contributions, (rows, columns): with :attr:`baseline` they add up to the score of each row.
@@ -175,13 +243,13 @@ class Ranker(Scorer):
         one_of("method", method, METHODS)
         values = self.values_of(data, missing=missing)
         contributions = np.full(values.shape, np.nan)
-        for absent, rows in self.groups(values, marginally=missing == "marginal"):
+        for absent, rows in self._groups(values, marginally=missing == "marginal"):
             contributions[rows] = self._contributions(values[rows], absent, method, n_jobs)
         return contributions
 
     def p_values_at_median(self, data: Any, **how: Unpack[How]) -> Array:
         """Return the p-value that each row would have with one column at its calibration median, (rows, columns)."""
-        self.need_held_back()
+        self.require_held_back()
         values = np.array(self.values_of(data, missing=how.get("missing", "nan")), dtype=float)
         out, quietly = np.empty(values.shape), how.copy()
         quietly["warn"] = False
@@ -212,28 +280,96 @@ class Ranker(Scorer):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ranker to one file, whole or not at all."""
-        from vecuq.ranker.artefact import save_ranker
+        from vecuq.ranker.artefact import parts_of
 
-        save_ranker(self, path)
+        write_tensors(path, *parts_of(self))
+
+    def to_bytes(self) -> bytes:
+        """Return what :meth:`save` would write."""
+        from vecuq.ranker.artefact import parts_of
+
+        return tensor_bytes(*parts_of(self))
+
+    @property
+    def matching(self) -> Matching:
+        """How the columns of new data are matched with the fitted ones."""
+        return Matching(self.columns, self.named, self.flipped)
+
+    def values_of(self, data: Any, *, missing: str = "nan") -> Array:
+        """Return the score columns of ``data``, (rows, columns), in this ranker's order and direction."""
+        one_of("missing", missing, MISSING_CHOICES)
+        if missing == "marginal":
+            self.require_kept_rows()
+        values = self.matching.values_of(data, fill=missing == "marginal")
+        if missing == "error":
+            refuse_incomplete(values, self.columns)
+        return values
 
     def as_table(self, values: Array) -> ScoreTable:
         """Return values in this ranker's order and direction as a table that it takes."""
         return ScoreTable(self.columns, values, flipped=self.flipped)
 
-    def _rank_values(self, values: Array, luck: Array | None, n_jobs: int | None, *, marginally: bool) -> Ranking:
-        groups = list(self.groups(values, marginally=marginally))
+    def rank_complete(self, values: Array, n_jobs: int | None = None) -> tuple[Array, Array]:
+        """Return rank images and scores of complete rows, an array in this ranker's order and direction."""
+        chosen = values if len(self.active) == len(self.columns) else values[:, self.active]
+        scaled = self.scaler.transform(chosen)
+        found = self.rank_map(scaled, n_jobs)
+        if chosen is values:
+            return found, self.score_scaled(scaled, found)
+        images = np.zeros(values.shape)
+        images[:, self.active] = found
+        return images, self.score_scaled(scaled, images)
+
+    def score_scaled(self, scaled: Array, images: Array) -> Array:
+        """Return ``|R(z)| + overshoot * |distance beyond the calibration box|`` of scaled rows and their images."""
+        length = np.sqrt(_sum_of_squares(images))
+        if self.settings.overshoot == 0:
+            return np.asarray(length)
+        beyond = np.maximum(scaled - self.high, 0.0)
+        if self.scaler.signed:
+            beyond = np.maximum(beyond, self.low - scaled)
+        return np.asarray(length + self.settings.overshoot * _norm(beyond))
+
+    def require_held_back(self) -> None:
+        """Raise if no rows were held back, for then there are no p-values."""
+        if not self.diagnostics.n_held:
+            raise CalibrationError(
+                "p-values need calibration rows that the map has not seen, and this ranker was fitted with holdback=0, "
+                "with too few rows, or from a sketch. Fit rows with holdback=0.5, say."
+            )
+
+    def require_kept_rows(self) -> None:
+        """Raise if no held-back rows are kept with which incomplete rows could be compared."""
+        if not len(self.kept.held) or not len(self.kept.draws):
+            raise CalibrationError(
+                "missing='marginal' compares a row with held-back rows that lack the same columns, and this ranker "
+                "keeps none: it was fitted without holdback, or saved by an older vecuq. Fit rows with holdback=0.5."
+            )
+
+    @property
+    def centre(self) -> Array:
+        """The calibration median of every column, in the direction in which higher is more uncertain."""
+        if np.isnan(self.kept.centre).any():
+            raise ModelFileError(
+                "This model was saved by a vecuq that did not keep the calibration medians, which reasons need. "
+                "Fit and save it again."
+            )
+        return self.kept.centre
+
+    def _rank_values(self, values: Array, draws: Array | None, n_jobs: int | None, *, marginally: bool) -> Ranking:
+        groups = list(self._groups(values, marginally=marginally))
         if isinstance(groups[0][1], slice):  # every row is complete, so none need be put in its place
-            images, score = self.rank_finite(values, n_jobs)
-            chance = conformal_p_values(score, self.calibration, luck) if self.diagnostics.n_held else None
+            images, score = self.rank_complete(values, n_jobs)
+            chance = conformal_p_values(score, self.calibration_scores, draws) if self.diagnostics.n_held else None
             return Ranking(score, images, chance)
         images, score = np.full(values.shape, np.nan), np.full(len(values), np.nan)
         p_values = score.copy() if self.diagnostics.n_held else None
         for absent, rows in groups:
-            images[rows], found = self.rank_without(values[rows], absent, n_jobs)
-            known = self.pattern(absent).scores if absent else self.calibration
-            score[rows] = self.pattern(absent).worth(found) if absent else found
+            images[rows], found = self._rank_without(values[rows], absent, n_jobs)
+            known = self._pattern(absent).scores if absent else self.calibration_scores
+            score[rows] = self._pattern(absent).worth(found) if absent else found
             if p_values is not None:
-                p_values[rows] = conformal_p_values(found, known, None if luck is None else luck[rows])
+                p_values[rows] = conformal_p_values(found, known, None if draws is None else draws[rows])
         return Ranking(score, images, p_values)
 
     def _contributions(self, rows: Array, absent: tuple[int, ...], method: str, n_jobs: int | None) -> Array:
@@ -251,13 +387,56 @@ class Ranker(Scorer):
     def _score_of(self, players: list[int], absent: tuple[int, ...], n_jobs: int | None, points: Array) -> Array:
         rows = np.tile(self.centre, (len(points), 1))
         rows[:, players] = points
-        found = self.rank_without(rows, absent, n_jobs)[1]
-        return self.pattern(absent).worth(found) if absent else found
+        found = self._rank_without(rows, absent, n_jobs)[1]
+        return self._pattern(absent).worth(found) if absent else found
 
     def _warn_missing(self, values: Array, n_lost: int, absent: list[str]) -> None:
         if absent:
             warnings.warn(f"The table lacks {absent}; rows are scored without.", MissingValueWarning, stacklevel=4)
         if n_lost:
-            holes = f"{n_lost:,} of {len(values):,} rows have missing or infinite scores"
-            told = f"{holes} ({told_holes(values, self.columns)}); their uncertainty is NaN."
-            warnings.warn(told, MissingValueWarning, stacklevel=4)
+            warnings.warn(
+                f"{n_lost:,} of {len(values):,} rows have missing or infinite scores "
+                f"({count_missing(values, self.columns)}); their uncertainty is NaN.",
+                MissingValueWarning,
+                stacklevel=4,
+            )
+
+    def _groups(self, values: Array, *, marginally: bool) -> Iterator[tuple[tuple[int, ...], NDArray[np.intp] | slice]]:
+        """Yield the rows that can be scored, by the columns that they lack; complete rows first, lacking none."""
+        complete = finite_rows(values)
+        # Where nothing is missing no row need be copied.
+        yield (), slice(None) if complete.all() else np.flatnonzero(complete)
+        if marginally and not complete.all():
+            yield from incomplete(values, self.active)
+
+    def _rank_without(self, values: Array, absent: tuple[int, ...], n_jobs: int | None = None) -> tuple[Array, Array]:
+        """Return images and scores of rows that lack some columns, on average over what these may hold."""
+        if not absent:
+            return self.rank_complete(values, n_jobs)
+        return marginal(partial(self.rank_complete, n_jobs=n_jobs), values, absent, self.kept.draws)
+
+    def _pattern(self, absent: tuple[int, ...]) -> Pattern:
+        """Return how scores without these columns compare with full ones; found once, then remembered."""
+        known = self._patterns.get(absent)
+        if known is None:
+            scores = np.sort(self._rank_without(self.kept.held, absent)[1])
+            known = self._patterns[absent] = Pattern(scores, np.sort(self.rank_complete(self.kept.held)[1]))
+        return known
+
+    @cached_property
+    def _patterns(self) -> dict[tuple[int, ...], Pattern]:
+        return {}
+
+
+def _sum_of_squares(rows: Array) -> Array:
+    """Add column by column: NumPy's own row sums round differently for one row than for many."""
+    total = np.zeros(len(rows))
+    for k in range(rows.shape[1]):
+        total += rows[:, k] ** 2
+    return total
+
+
+def _norm(rows: Array) -> Array:
+    """Euclidean length of each row, without overflow; the scale is a power of two, so that no digit is lost."""
+    exponent = np.frexp(rows.max(axis=1, keepdims=True))[1]
+    return np.asarray(np.ldexp(np.sqrt(_sum_of_squares(np.ldexp(rows, -exponent))), exponent[:, 0]))

@@ -9,10 +9,8 @@ from vecuq._check import in_range, one_of, whole_number
 from vecuq.errors import SettingError
 from vecuq.transport import GRIDS, SCALINGS, Reference, named_reference, reference_name
 
-TAILS = ("overshoot", "dominance")
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """How a ranker is fitted. The defaults are ours; :meth:`paper` gives the paper's method and nothing else.
 
@@ -49,9 +47,6 @@ class Settings:
         False-alarm rate of ``predict``.
     random_state
         Seed of the split into map rows and held-back rows; None is a fixed seed too.
-    tail
-        What keeps far rows in order: ``"overshoot"``, the distance beyond the calibration box, or ``"dominance"``, how
-        far a row lies beyond the calibration rows themselves (in which case ``overshoot`` plays no part).
     """
 
     reference: str | Reference = "beta"
@@ -69,7 +64,6 @@ class Settings:
     on_failure: str = "raise"
     alpha: float = 0.05
     random_state: int | None = None
-    tail: str = "overshoot"
 
     def __post_init__(self) -> None:
         named_reference(self.reference)
@@ -89,10 +83,6 @@ class Settings:
         in_range("alpha", self.alpha, 0.0, 1.0, ends="()")
         if self.random_state is not None:
             whole_number("random_state", self.random_state, 0)
-        if one_of("tail", self.tail, TAILS) == "dominance" and named_reference(self.reference).signed:
-            raise SettingError(
-                "tail='dominance' takes higher for more uncertain, and this reference is for signed scores."
-            )
 
     def _check_targets(self) -> None:
         if isinstance(self.n_targets, str):

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import Array, refuse_missing, whole_number
-from vecuq._files import read_tensors, write_tensors
+from vecuq._files import tensor_bytes, write_tensors
 from vecuq._run import one_blas_thread
-from vecuq.errors import ColumnError, ModelFileError, SettingError, TableError
+from vecuq.errors import ColumnError, SettingError, TableError
 from vecuq.ranker.solve import MOST_NODES
 from vecuq.table import ScoreTable
 from vecuq.transport import chebyshev_moments
@@ -63,29 +63,32 @@ class Sketch:
             raise TableError("Only sketches over the same ranges add up; give every chunk the same `ranges`.")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the sketch to one file, whole or not at all."""
+        """Write the sketch to one file, whole or not at all; :func:`vecuq.load` reads it."""
+        write_tensors(path, *self._parts())
+
+    def to_bytes(self) -> bytes:
+        """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""
+        return tensor_bytes(*self._parts())
+
+    def _parts(self) -> tuple[str, dict[str, Any], dict[str, Array]]:
         header = {"columns": list(self.columns), "flipped": sorted(self.flipped), "count": self.count}
-        write_tensors(path, "sketch", header, {name: getattr(self, name) for name in _ARRAYS})
+        return "sketch", header, {name: getattr(self, name) for name in _ARRAYS}
 
 
 _ARRAYS = ("box_low", "box_high", "seen_low", "seen_high", "moments")
 
 
-def load_sketch(path: str | os.PathLike[str]) -> Sketch:
-    """Read a sketch that :meth:`Sketch.save` wrote; refuse anything else with one clear line."""
-    header, arrays = read_tensors(path, "sketch")
-    try:
-        columns = tuple(map(str, header["columns"]))
-        made = Sketch(
-            columns=columns,
-            flipped=frozenset(header["flipped"]),
-            count=int(header["count"]),
-            **{name: arrays[name] for name in _ARRAYS},
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path} is damaged: its parts do not fit together ({error}).") from None
+def sketch_of(header: dict[str, Any], arrays: dict[str, Array]) -> Sketch:
+    """Put a saved sketch together again; raise if its parts do not fit."""
+    columns = tuple(map(str, header["columns"]))
+    made = Sketch(
+        columns=columns,
+        flipped=frozenset(header["flipped"]),
+        count=int(header["count"]),
+        **{name: arrays[name] for name in _ARRAYS},
+    )
     if made.moments.shape != (made.nodes,) * len(columns) or made.box_low.shape != (len(columns),):
-        raise ModelFileError(f"{path} is damaged: its parts do not fit together.")
+        raise ValueError("the moments do not fit the columns")
     return made
 
 

@@ -61,7 +61,7 @@ def fit_stream(
     if q is None:
         raise SettingError(
             f"These settings and {len(first.columns)} columns need all rows at once: streaming wants a full grid, "
-            f"featurewise or global scaling, tail='overshoot', few columns and a smooth kernel. Use fit_ranker."
+            f"featurewise or global scaling, few columns and a smooth kernel. Use fit_ranker."
         )
     ranges = dict(zip(first.columns, zip(*turned(low, high, first), strict=True), strict=True))
     parts = (table for table, _ in _split(chunks(), held_index, total, advance) if len(table))
@@ -73,7 +73,7 @@ def stream_nodes(settings: Settings, n_columns: int) -> int | None:
     """Return how many nodes per column a sketch for these settings needs; None if no sketch will do."""
     if settings.scaling not in ("featurewise", "global") or settings.grid == "authors" or n_columns > MAX_COLUMNS:
         return None
-    if settings.solver not in ("auto", "sketch") or settings.tail == "dominance":
+    if settings.solver not in ("auto", "sketch"):
         return None
     reference = named_reference(settings.reference)
     targets = reference.targets(n_columns, auto_targets(n_columns, settings.epsilon))

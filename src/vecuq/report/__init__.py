@@ -56,6 +56,6 @@ def _figures(ranker: Ranker, new: pa.Table, ranking: Ranking) -> dict[str, Figur
     columns, points, box = drawn_columns(ranker, new, ranking)
     threshold = ranker.threshold()
     return {
-        "histogram": uncertainty_histogram(ranker.calibration, ranking.uncertainty, threshold=threshold),
+        "histogram": uncertainty_histogram(ranker.calibration_scores, ranking.uncertainty, threshold=threshold),
         "plane": score_plane(points, ranking.uncertainty, labels=columns, threshold=threshold, box=box),
     }

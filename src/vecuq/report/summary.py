@@ -63,9 +63,9 @@ def summarise(
 def _finding(ranker: Ranker, ranking: Ranking) -> dict[str, Any]:
     """Return how many rows lie above the threshold, how many would by chance, and how rare that many are."""
     scored = ranking.uncertainty[np.isfinite(ranking.uncertainty)]
-    threshold, n_calibration = ranker.threshold(), len(ranker.calibration)
+    threshold, n_calibration = ranker.threshold(), len(ranker.calibration_scores)
     n_above = int((scored > threshold).sum())
-    beyond = int((ranker.calibration > threshold).sum())
+    beyond = int((ranker.calibration_scores > threshold).sum())
     rate = (1 + beyond) / (1 + n_calibration)
     return {
         "n_rows": len(ranking.uncertainty),

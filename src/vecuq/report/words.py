@@ -22,7 +22,6 @@ SETTINGS = {
     "on_failure": "What happens when the plan misses its tolerance.",
     "alpha": "The share of in-distribution rows that may be flagged by mistake.",
     "random_state": "Seed of the split into map rows and held-back rows; none is a fixed seed too.",
-    "tail": "What keeps far rows in order: the distance beyond the calibration range, or beyond the calibration rows.",
 }
 
 DIAGNOSTICS = {

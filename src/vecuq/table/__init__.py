@@ -1,6 +1,7 @@
 """Score tables in memory and on disk."""
 
 from vecuq.table.files import EXTENSIONS, count_rows, kind_of, read_batches, read_table, write_batches
+from vecuq.table.front import TakesScores
 from vecuq.table.matching import Matching, is_named
 from vecuq.table.score_table import CONTRIBUTION, QUALITY, RESERVED, ScoreTable
 
@@ -11,6 +12,7 @@ __all__ = [
     "RESERVED",
     "Matching",
     "ScoreTable",
+    "TakesScores",
     "count_rows",
     "is_named",
     "kind_of",

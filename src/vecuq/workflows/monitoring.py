@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from vecuq._check import existing_file
-from vecuq.errors import SettingError
-from vecuq.monitor import Monitor, load_monitor
+from vecuq._files import saved_kind
+from vecuq._load import load
+from vecuq.errors import ModelFileError, SettingError
+from vecuq.monitor import Monitor
 from vecuq.ranker import Ranker
 from vecuq.table import ScoreTable, kind_of, read_batches, read_table
 from vecuq.workflows.watch import NOBODY, PathLike, Watch, load_model, refuse_place
@@ -85,7 +87,9 @@ def monitor(
 
 
 def _resumed(state: PathLike, ranker: Ranker, alpha: float | None) -> Monitor:
-    found = load_monitor(state, ranker)
+    if saved_kind(state) != "monitor":
+        raise ModelFileError(f"{state} is not the state of a monitor; choose another file.")
+    found: Monitor = load(state, ranker=ranker)
     if alpha is not None and alpha != found.alpha:
         raise SettingError(
             f"{state} was begun with alpha={found.alpha:g}, which cannot become {alpha:g} on the way. "

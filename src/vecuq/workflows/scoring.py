@@ -6,22 +6,20 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, one_of
-from vecuq._files import saved_kind
 from vecuq._run import ahead
 from vecuq.conformal import flagged, largest_selected
-from vecuq.errors import ColumnError, MissingValueWarning, SettingError, TableError
+from vecuq.errors import ColumnError, MissingValueWarning, ModelFileError, SettingError, TableError
 from vecuq.outputs import read_outputs
-from vecuq.pipeline import VecUQPipeline, load_pipeline
+from vecuq.pipeline import VecUQPipeline
 from vecuq.ranker import MISSING_CHOICES, Ranker
 from vecuq.table import CONTRIBUTION, RESERVED, Matching, ScoreTable, kind_of, read_batches, write_batches
-from vecuq.workflows.watch import NOBODY, PathLike, Watch, load_model
+from vecuq.workflows.watch import NOBODY, PathLike, Watch, load_any_model
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,7 +62,7 @@ class Wanted:
         if self.alpha is not None:
             ranker.threshold(self.alpha)
         if self.missing == "marginal":
-            ranker.need_kept_rows()
+            ranker.require_kept_rows()
         if self.explain:
             ranker.baseline  # noqa: B018 - old models keep no medians
 
@@ -94,8 +92,11 @@ def score(
 
     With a saved pipeline for a model, ``new`` is a file of a classifier's outputs, and its measures are written too.
     """
-    pipeline = load_pipeline(model) if Path(model).is_file() and saved_kind(model) == "pipeline" else None
-    ranker = load_model(model) if pipeline is None else pipeline.ranker
+    found = load_any_model(model)
+    pipeline = found if isinstance(found, VecUQPipeline) else None
+    ranker = found if pipeline is None else pipeline.ranker_
+    if not isinstance(ranker, Ranker):
+        raise ModelFileError(f"{model} holds a {type(found).__name__}; a model or a pipeline is needed here.")
     wanted = Wanted(alpha, explain, missing, select)
     wanted.refuse(ranker)
     read = _reader(pipeline, ranker, new, text=kind_of(out) == ".csv")
@@ -160,7 +161,7 @@ def _measured_batches(pipeline: VecUQPipeline, new: PathLike) -> Iterator[pa.Rec
     """Yield the measures of a file of outputs."""
     import pyarrow as pa
 
-    outputs = read_outputs(new, temperature=pipeline.temperature)
+    outputs = read_outputs(new, temperature=pipeline.temperature_)
     table = pipeline.measure(outputs)
     ids = np.arange(len(table)) if outputs.ids is None else outputs.ids
     columns = {name: table.values[:, k] for k, name in enumerate(table.columns)}

@@ -6,10 +6,12 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from vecuq._files import refuse_unwritable
-from vecuq.errors import TableError
-from vecuq.ranker import Ranker, load
+from vecuq._load import load
+from vecuq.errors import ModelFileError, TableError
+from vecuq.ranker import Ranker
 from vecuq.table import EXTENSIONS
 
 PathLike = str | os.PathLike[str]
@@ -35,7 +37,15 @@ def refuse_place(path: PathLike, what: str) -> None:
 
 
 def load_model(model: PathLike) -> Ranker:
-    """Read a model; a table in its place is told apart."""
+    """Read a ranker; refuse a table in its place, and any other saved kind."""
+    found = load_any_model(model)
+    if not isinstance(found, Ranker):
+        raise ModelFileError(f"{model} holds a {type(found).__name__}; a model written by `vecuq fit` is needed here.")
+    return found
+
+
+def load_any_model(model: PathLike) -> Any:
+    """Read what was saved; refuse a table in its place."""
     if Path(model).suffix.lower() in EXTENSIONS:
         raise TableError(f"{model} is a table; a model is needed here, and the table comes after it.")
     return load(model)

@@ -1,0 +1,49 @@
+"""One ``load`` for everything that was saved."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from vecuq._files import Source, place_of, read_tensors
+from vecuq.errors import ModelFileError
+
+# What a file holds, and which room puts it together again.
+_READERS = {
+    "model": ("vecuq.ranker", "ranker_of"),
+    "sketch": ("vecuq.ranker", "sketch_of"),
+    "pipeline": ("vecuq.pipeline", "pipeline_of"),
+    "monitor": ("vecuq.monitor", "monitor_of"),
+}
+
+
+def load(source: Source, *, ranker: Any = None) -> Any:
+    """Read a ranker, pipeline, monitor or sketch that was saved; refuse anything else with one clear line.
+
+    Parameters
+    ----------
+    source
+        A path, or the bytes that ``to_bytes`` gave.
+    ranker
+        For a monitor: the model that it must belong to. A state saved by vecuq 0.1.0, which kept no model, needs it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vecuq import VecUQ
+    >>> model = VecUQ().fit(np.random.default_rng(0).gamma(1.0, size=(400, 2)))
+    >>> load(model.to_bytes()).predict([[0.5, 0.5], [30.0, 0.5]])
+    array([ 1, -1])
+    """
+    header, arrays = read_tensors(source)
+    place, kind = place_of(source), header.get("kind")
+    if kind not in _READERS:
+        raise ModelFileError(f"{place} holds a {kind!r}, which vecuq cannot load. It loads {', '.join(_READERS)}.")
+    room, name = _READERS[kind]
+    put_together = getattr(import_module(room), name)
+    try:
+        return put_together(header, arrays, ranker) if kind == "monitor" else put_together(header, arrays)
+    except ModelFileError as error:
+        raise ModelFileError(f"{place} cannot be loaded. {error}") from None
+    except (KeyError, TypeError, IndexError, ValueError, OverflowError) as error:
+        raise ModelFileError(f"{place} is damaged: its parts do not fit together ({error}).") from None
