@@ -89,7 +89,6 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Ask a language model: one greedy answer and several samples to each question, with log-probs and entropies."""
-    from vecuq._run import resolve_jobs
     from vecuq.answers import Endpoint, LocalModel, Plan
     from vecuq.workflows import ask as ask_all
 
@@ -101,7 +100,7 @@ def ask(
         stops = tuple(text.replace("\\n", "\n").replace("\\t", "\t") for text in stop or ())
         system = None if system is None else _text(system)
         plan = Plan(samples, temperature, max_tokens, stops, seed, _text(template), system, raw)
-        resolve_jobs(jobs)
+        _refuse_zero({"--jobs": jobs, "--threads": threads})
     with friendly_errors(), option_names(ctx):
         answerer: Answerer
         if url is None:
@@ -128,6 +127,12 @@ def _refuse_options(ctx: typer.Context, names: Sequence[str], theirs: str, ours:
     given = [f"--{name.replace('_', '-')}" for name, source in sources.items() if source and source.name != "DEFAULT"]
     if given:
         raise SettingError(f"{', '.join(given)}: for {theirs} only, not for {ours}; leave it out.")
+
+
+def _refuse_zero(given: dict[str, int]) -> None:
+    for option, value in given.items():
+        if value == 0:
+            raise SettingError(f"{option} must be at least 1, or -1 for all cores; got 0.")
 
 
 @contextmanager

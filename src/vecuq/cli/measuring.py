@@ -79,7 +79,7 @@ def measure(
         typer.Option("--complete", help="Answers: leave out rows with a missing measure, which `vecuq fit` refuses."),
     ] = False,
     jobs: Annotated[
-        int | None, typer.Option(help="Answers: number of processes; -1 for all cores.", show_default="-1")
+        int | None, typer.Option(help="Answers: number of processes; -1 for all cores.", show_default="all cores")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
