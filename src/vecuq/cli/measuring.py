@@ -108,7 +108,7 @@ def measure(
             strict=strict,
             renormalise=renormalise,
             complete=complete,
-            jobs=-1 if jobs is None else jobs,
+            n_jobs=-1 if jobs is None else jobs,
             as_json=as_json,
         )
     else:

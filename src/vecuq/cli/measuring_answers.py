@@ -39,12 +39,12 @@ def measure_texts(
     strict: bool,
     renormalise: bool,
     complete: bool,
-    jobs: int,
+    n_jobs: int,
     as_json: bool,
 ) -> None:
     """Measure files of answers and print what was found."""
     with usage_errors(), option_names(ctx):
-        resolve_jobs(jobs)
+        resolve_jobs(n_jobs)
         one_of("similarity", similarity, tuple(text.COMPARISONS))
         wanted = WantedOfAnswers(measures, text.TextSettings(similarity=similarity), quality)
     with friendly_errors(), option_names(ctx):
@@ -57,7 +57,7 @@ def measure_texts(
                 strict=strict,
                 renormalise=renormalise,
                 complete=complete,
-                n_jobs=jobs,
+                n_jobs=n_jobs,
                 watch=watch,
             )
         _print_notes(done, similarity, renormalise)
