@@ -108,12 +108,12 @@ def refuse_missing(values: Array, columns: Sequence[str], *, first_row: int = 0)
     if not bad.any():
         return
     counts = bad.sum(axis=0)
-    told = ", ".join(f"{name!r} in {count:,}" for name, count in zip(columns, counts, strict=True) if count)
+    found = ", ".join(f"{name!r} in {count:,}" for name, count in zip(columns, counts, strict=True) if count)
     rows, first = int(bad.any(axis=1).sum()), first_row + int(bad.any(axis=1).argmax())
     these = "this row" if rows == 1 else f"these {rows:,} rows"
     raise CalibrationError(
-        f"Calibration rows must have no NaN or infinity; found: {told} of {len(values):,} rows. Drop {these}, or leave "
-        f"the column out. (First one: row {first:,}, counting from 0.)"
+        f"Calibration rows must have no NaN or infinity; found: {found} of {len(values):,} rows. Drop {these}, or "
+        f"leave the column out. (First one: row {first:,}, counting from 0.)"
     )
 
 

@@ -26,7 +26,7 @@ class ConvergenceError(VecuqError):
 
 
 class ModelFileError(VecuqError):
-    """A model file that is cut, altered, foreign or from a newer vecuq."""
+    """A file that is cut, altered, not of vecuq or from a newer vecuq."""
 
 
 class VecuqWarning(UserWarning):

@@ -98,18 +98,20 @@ def test_held_back_rows_without_a_column_are_spread_like_complete_ones(plain):
 
 def test_worth_is_increasing_and_goes_on_beyond_both_ends():
     pattern = Pattern(np.array([1.0, 2.0, 2.0, 3.0]), np.array([0.5, 1.0, 4.0, 6.0]))
-    npt.assert_allclose(pattern.worth(np.array([0.0, 0.5, 1.0, 2.0, 2.5, 3.0, 10.0])), [0, 0.25, 0.5, 1, 5, 6, 13])
+    npt.assert_allclose(
+        pattern.as_full_scores(np.array([0.0, 0.5, 1.0, 2.0, 2.5, 3.0, 10.0])), [0, 0.25, 0.5, 1, 5, 6, 13]
+    )
 
 
 @given(
     scores=st.lists(st.integers(0, 6).map(float), min_size=1, max_size=15).map(sorted).map(np.array),
     points=st.lists(st.floats(0, 9), min_size=1, max_size=15).map(np.array),
 )
-def test_worth_exceeds_as_many_full_scores_as_the_score_exceeds_others(scores, points):
+def test_a_full_score_exceeds_as_many_full_scores_as_the_score_exceeds_others(scores, points):
     pattern = Pattern(scores, 0.5 + 3.0 * np.arange(len(scores)) ** 2)
     points = np.concatenate([points, scores, np.nextafter(scores, 9), *around(scores), last_equal(scores)])
     points = np.sort(np.concatenate([points, np.nextafter(points, 9)]))
-    worth = pattern.worth(points)
+    worth = pattern.as_full_scores(points)
     npt.assert_array_equal(conformal_p_values(worth, pattern.full), conformal_p_values(points, scores))
     assert (np.diff(worth) >= 0).all()
 

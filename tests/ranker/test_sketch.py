@@ -105,7 +105,7 @@ def test_sketches_that_differ_do_not_add_up():
 
 
 def test_a_sketch_too_large_to_be_worth_it_is_refused():
-    with pytest.raises(SettingError, match="larger than the rows are worth"):
+    with pytest.raises(SettingError, match="takes more memory than the rows"):
         sketch(np.random.default_rng(0).random((50, 8)))
 
 

@@ -1,3 +1,5 @@
+from .cards import histogram_svg as histogram_svg
+from .cards import html_card as html_card
 from .figures import BLUE as BLUE
 from .figures import COLOURS as COLOURS
 from .figures import GREY as GREY

@@ -58,7 +58,7 @@ def saved_kind(path: str | os.PathLike[str]) -> str | None:
 
 def place_of(source: Source) -> str:
     """Return how messages call a source: by its path, or as bytes."""
-    return f"These {len(source):,} bytes" if isinstance(source, bytes) else str(source)
+    return f"The source of {len(source):,} bytes" if isinstance(source, bytes) else str(source)
 
 
 def read_tensors(source: Source) -> tuple[dict[str, Any], dict[str, Array]]:

@@ -36,7 +36,7 @@ def ahead(items: Iterable[T], depth: int = 2) -> Iterator[T]:
             yield item  # type: ignore[misc]
     finally:
         stop.set()
-        worker.join(_PATIENCE)  # a thread that is stuck in a read must not hold up a program that was told to stop
+        worker.join(_PATIENCE)  # a thread that is stuck in a read must not hold up a program that should stop
 
 
 class _Failure:

@@ -24,14 +24,14 @@ def side_by_side(function: Callable[[Item], Result], items: Iterable[Item], jobs
     >>> sorted(side_by_side(abs, [-1, 2, -3], jobs=2))
     [(-3, 3), (-1, 1), (2, 2)]
     """
-    asked, done = SimpleQueue[tuple[Item, ...]](), SimpleQueue[tuple[Item, Future[Result]]]()
+    queue, done = SimpleQueue[tuple[Item, ...]](), SimpleQueue[tuple[Item, Future[Result]]]()
     for _ in range(jobs):
-        Thread(target=_work, args=(function, asked, done), daemon=True).start()
+        Thread(target=_work, args=(function, queue, done), daemon=True).start()
     waiting, running = iter(items), 0
     try:
         while True:
             for item in islice(waiting, jobs - running):
-                asked.put((item,))
+                queue.put((item,))
                 running += 1
             if not running:
                 return
@@ -40,16 +40,16 @@ def side_by_side(function: Callable[[Item], Result], items: Iterable[Item], jobs
             yield item, outcome.result()
     finally:
         for _ in range(jobs):
-            asked.put(())
+            queue.put(())
 
 
 def _work(
     function: Callable[[Item], Result],
-    asked: SimpleQueue[tuple[Item, ...]],
+    queue: SimpleQueue[tuple[Item, ...]],
     done: SimpleQueue[tuple[Item, Future[Result]]],
 ) -> None:
     """Take one item after the other; nothing in place of an item is the end."""
-    while found := asked.get():
+    while found := queue.get():
         outcome = Future[Result]()
         try:
             outcome.set_result(function(found[0]))

@@ -76,7 +76,15 @@ class Played:
 
 
 def play(fortune: Fortune, p: Array, rows: NDArray[np.int64], bets: tuple[Bet, ...]) -> Played:
-    """Go on from ``fortune`` through p-values that are uniform unless something drifts; ``rows`` numbers them."""
+    """Go on from ``fortune`` through p-values that are uniform unless something drifts; ``rows`` numbers them.
+
+    **Assumption.** Without drift the p-values are independent and uniform, as :func:`vecuq.conformal.uniform_ranks`
+    makes them.
+
+    **Promise.** Without drift the total fortune ever reaches 1 / alpha with probability at most alpha.
+
+    **Theorem.** The fortune is a nonnegative martingale that starts at 1: Ville's inequality (1939).
+    """
     gains = _log_gains(p, bets)
     run = np.cumsum(np.concatenate([fortune.run[None], gains]), axis=0)
     before, after = run[:-1], run[1:]

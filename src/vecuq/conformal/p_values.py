@@ -18,10 +18,19 @@ TIES = ("conservative", "randomised")
 SLACK = 1e-12
 
 
-def conformal_p_values(scores: Array, calibration: Array, luck: Array | None = None) -> Array:
+def conformal_p_values(scores: Array, calibration: Array, draws: Array | None = None) -> Array:
     """Return ``p = (1 + #{calibration > score} + ties) / (n + 1)`` for every score; NaN for NaN.
 
     Scores that differ by less than :func:`around` allows are ties.
+
+    **Assumption.** The new row and the n calibration rows are exchangeable, and none of them fitted the score.
+
+    **Promise.** P(p <= alpha) <= alpha for every alpha, over the draw of calibration rows and new row together. For
+    one given calibration set the rate is random: Beta(k, n + 1 - k) with k = floor(alpha (n + 1)), if scores do not
+    tie. With ``draws`` the p-values of the rows are exactly uniform on 1/(n + 1), ..., 1.
+
+    **Theorem.** The rank of one of n + 1 exchangeable numbers is uniform: Vovk, Gammerman and Shafer, *Algorithmic
+    Learning in a Random World* (2005), prop. 2.2.
 
     Parameters
     ----------
@@ -29,8 +38,8 @@ def conformal_p_values(scores: Array, calibration: Array, luck: Array | None = N
         Scores of new rows, (rows,).
     calibration
         Scores of held-back rows, increasing.
-    luck
-        One number in [0, 1) per row, which says how many of its ties count; None counts them all against the row.
+    draws
+        One uniform draw per row, which says how many of its ties count; None counts them all against the row.
 
     Examples
     --------
@@ -40,9 +49,9 @@ def conformal_p_values(scores: Array, calibration: Array, luck: Array | None = N
     n = len(calibration)
     lower, higher = around(scores)
     counted = n - np.searchsorted(calibration, lower, side="left")
-    if luck is not None:
+    if draws is not None:
         above = n - np.searchsorted(calibration, higher, side="right")
-        counted = above + np.floor(luck * (counted - above + 1.0))
+        counted = above + np.floor(draws * (counted - above + 1.0))
     return np.where(np.isnan(scores), np.nan, (1.0 + counted) / (n + 1.0))
 
 
@@ -59,7 +68,7 @@ def tie_draws(ties: str, n_rows: int, random_state: Seed) -> Array | None:
 
 
 def seed_of(random_state: Seed) -> int:
-    """Return one seed for several calls that must share their luck; a Generator gives a new one every time."""
+    """Return one seed for several calls that must share their draws; a Generator gives a new one every time."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
     if random_state is None:
@@ -74,7 +83,8 @@ def seed_of(random_state: Seed) -> int:
 def threshold_at(calibration: Array, alpha: float) -> float:
     """Return the number above which, and only there, a score has a p-value of at most ``alpha``.
 
-    Infinite where no score has so small a p-value, for want of rows.
+    Infinite where the calibration rows are too few for so small a p-value. Assumption and promise are those of
+    :func:`conformal_p_values`: an in-distribution row exceeds the threshold with probability at most ``alpha``.
 
     Examples
     --------
@@ -90,5 +100,8 @@ def threshold_at(calibration: Array, alpha: float) -> float:
 
 
 def flagged(p_values: Array, alpha: float) -> NDArray[np.bool_]:
-    """Return which rows are flagged; one without a p-value is, for nothing says that it is in-distribution."""
+    """Return which rows have a p-value of at most ``alpha``, or none: nothing says that those are in-distribution.
+
+    Assumption and promise are those of :func:`conformal_p_values`, for each row by itself.
+    """
     return np.asarray(~(p_values > alpha * (1 + SLACK)))

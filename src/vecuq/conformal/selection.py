@@ -13,22 +13,33 @@ SELECTIONS = ("bh", "by", "none")
 
 
 def deliverable(alpha: object, n_held: int, *, method: str = "none", n_rows: int = 1) -> float:
-    """Return ``alpha`` if some p-value can be that small; otherwise say which alpha can be had from so many rows."""
-    asked = in_range("alpha", alpha, 0.0, 1.0, ends="()")
+    """Return ``alpha`` if some p-value can be that small; otherwise say which alpha so many held-back rows allow."""
+    wanted = in_range("alpha", alpha, 0.0, 1.0, ends="()")
     price = _price(method, n_rows)
-    if asked * (n_held + 1) >= price * (1 - 1e-9):
-        return asked
+    if wanted * (n_held + 1) >= price * (1 - 1e-9):
+        return wanted
     least = price / (n_held + 1)
     of_batch = f" with method='by' over {n_rows:,} rows" if method == "by" else ""
     allowed = f"allow alpha={least:.4g} or more." if least < 1 else "allow none. Use method='bh'."
     raise SettingError(
-        f"alpha={asked:g}{of_batch} needs at least {int(np.ceil(price / asked - 1 - 1e-9)):,} held-back rows; "
+        f"alpha={wanted:g}{of_batch} needs at least {int(np.ceil(price / wanted - 1 - 1e-9)):,} held-back rows; "
         f"this ranker has {n_held:,}, which {allowed}"
     )
 
 
 def selected(p_values: Array, alpha: float, method: str = "bh") -> NDArray[np.bool_]:
-    """Return which rows of a batch are selected, by the step-up rule; one without a p-value is no test and is not.
+    """Return which rows of a batch are selected, by the step-up rule; a row without a p-value is not.
+
+    **Assumption.** As for :func:`conformal_p_values`, for every in-distribution row of the batch; these rows are also
+    independent of each other. ``"by"`` needs no more than p-values that are valid one by one.
+
+    **Promise.** Of the rows selected from one batch, a share of at most ``alpha`` is in-distribution, on average over
+    batches and calibration sets. It is a promise about batches: rows selected from many small batches, taken together,
+    may be wrong more often.
+
+    **Theorem.** Conformal p-values that share a calibration set are positively dependent, so the rule of Benjamini and
+    Hochberg (1995) holds: Bates, Candes, Lei, Romano and Sesia, *Testing for outliers with conformal p-values*,
+    Annals of Statistics (2023), theorem 2. ``"by"``: Benjamini and Yekutieli (2001).
 
     Examples
     --------
@@ -40,7 +51,7 @@ def selected(p_values: Array, alpha: float, method: str = "bh") -> NDArray[np.bo
 
 
 def largest_selected(values: Array, counts: NDArray[np.intp], alpha: float, method: str = "bh") -> float:
-    """Return the largest p-value that the step-up rule selects, 0 if none; equal p-values share one fate.
+    """Return the largest p-value that the step-up rule selects, 0 if none; equal p-values are treated alike.
 
     Parameters
     ----------

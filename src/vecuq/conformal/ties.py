@@ -7,13 +7,13 @@ import numpy as np
 from vecuq._check import Array
 
 # Another order of additions changes the last digits of a score, and no more than these.
-_HAIR = 1e-9
+_TOLERANCE = 1e-9
 
 
 def around(scores: Array) -> tuple[Array, Array]:
-    """Return every score a hair lower and a hair higher, (rows,) each: what lies between counts as equal to it.
+    """Return every score a little lower and a little higher, (rows,) each: what lies between counts as equal to it.
 
-    A hair is 1e-9 of the size of the score.
+    The tolerance is 1e-9 of the size of the score.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def around(scores: Array) -> tuple[Array, Array]:
     """
     sign = np.sign(scores)
     with np.errstate(over="ignore"):
-        return scores * (1.0 - _HAIR * sign), scores * (1.0 + _HAIR * sign)
+        return scores * (1.0 - _TOLERANCE * sign), scores * (1.0 + _TOLERANCE * sign)
 
 
 def last_equal(scores: Array) -> Array:
@@ -36,7 +36,7 @@ def last_equal(scores: Array) -> Array:
     (array([ True]), array([False]))
     """
     last = np.asarray(around(scores)[1], dtype=float)
-    # A hair of the one is not quite a hair of the other: at most a few steps either way.
+    # The tolerance of the one is not quite that of the other: at most a few steps either way.
     while (far := around(last)[0] > scores).any():
         last = np.where(far, np.nextafter(last, -np.inf), last)
     while (near := (last < np.inf) & (around(after(last))[0] <= scores)).any():

@@ -1,7 +1,7 @@
 r"""Online ranks: from a place among the calibration scores to p-values that are independent and uniform.
 
 p-values against a fixed calibration set share that set, so a long stream of them is not a stream of independent
-numbers: one unlucky calibration set makes all of them too small. Here every row joins the set after it was ranked.
+numbers: one unusual calibration set makes all of them too small. Here every row joins the set after it was ranked.
 With :math:`n` calibration scores there are :math:`n + 1` bins; a bin that has taken :math:`c` rows weighs
 :math:`1 + c` (a Polya urn), and
 
@@ -31,7 +31,7 @@ _BLOCK = 512
 class SortedScores:
     """Calibration scores of one stream, sorted; equal ones are ordered by a random number of their own.
 
-    Scores count as equal if they differ by a hair (:func:`vecuq.conformal.around`): another processor may add in
+    Scores count as equal within a tolerance (:func:`vecuq.conformal.around`): another processor may add in
     another order, and a row must tie there with the calibration rows with which it ties here.
     """
 
@@ -64,13 +64,13 @@ class SortedScores:
         anchors = self.scores[self._starts]
         group = np.searchsorted(anchors, scores, side="right") - 1
         inside = (group >= 0) & (scores <= around(anchors)[1][group])
-        # The first of the next group may lie a hair above the score.
+        # The first of the next group may lie within the tolerance above the score.
         near = np.searchsorted(anchors, around(scores)[1], side="right") - 1
         return np.where(inside, group, np.where(near > group, near, -1)).astype(np.int64)
 
     @cached_property
     def _starts(self) -> Bins:
-        """The places at which groups of equal scores start: none is wider than a hair, however dense the scores."""
+        """The places at which groups of equal scores start: none is wider than the tolerance."""
         after = np.searchsorted(self.scores, around(self.scores)[1], side="right").tolist()
         starts, place = [], 0
         while place < len(after):
@@ -90,6 +90,14 @@ class SortedScores:
 
 def uniform_ranks(above: Bins, counts: Bins, draws: Array) -> Array:
     """Return the online p-value of each row in turn, and let the row join ``counts``, in place.
+
+    **Assumption.** Calibration rows and the rows of the stream, in their order, are exchangeable. Rows that depend on
+    each other in time, or that come in sessions, are not.
+
+    **Promise.** The p-values are independent and uniform on (0, 1), whatever the law of the scores.
+
+    **Theorem.** Sequential ranks of exchangeable numbers are independent: Vovk, Nouretdinov and Gammerman, *Testing
+    exchangeability on-line*, ICML (2003).
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from vecuq.errors import CalibrationError
 from vecuq.monitor.stream import Stream
 from vecuq.ranker import MOST_HELD, Ranker, draw_rows
 
-# The name of the stream of scores that the ranker makes of all columns, and of the one that watches for holes.
+# The name of the stream of scores that the ranker makes of all columns, and of the one that watches for missing values.
 JOINT = "uncertainty"
 MISSING = "missing"
 # What random numbers are for. Each purpose is a word of the seed, so that no number is used twice; none is 0, for zeros
@@ -50,10 +50,10 @@ def scores_of(ranker: Ranker, data: Any, *, with_columns: bool) -> Array:
     An infinite value is the largest or smallest of its column, and its row the most extreme of all.
     """
     values = ranker.values_of(data)
-    holes = lacking(values)
+    incomplete = lacking(values)
     joint = ranker.rank(ranker.as_table(values), warn=False).uncertainty
-    joint = np.where(holes, np.nan, np.where(np.isinf(values).any(axis=1), np.inf, joint))
-    return np.column_stack([joint, values, holes] if with_columns else [joint, holes])
+    joint = np.where(incomplete, np.nan, np.where(np.isinf(values).any(axis=1), np.inf, joint))
+    return np.column_stack([joint, values, incomplete] if with_columns else [joint, incomplete])
 
 
 def lacking(values: Array) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, in_range, one_line, one_of, whole_number
+from vecuq._draw import html_card
 from vecuq._files import tensor_bytes, write_tensors
 from vecuq.conformal import DIRECTIONS, Bins
 from vecuq.errors import SettingError, TableError
@@ -20,11 +21,13 @@ from vecuq.ranker import Ranker
 class Monitor:
     """Watch a stream of rows for drift, over all columns together, in each of them, and in the share of missing values.
 
-    Under no drift (calibration rows and stream are exchangeable) the chance that the monitor *ever* raises an alarm,
-    in any stream, is at most ``alpha``. Each row is ranked among the calibration rows *and* the rows before it, which
-    makes the p-values of a stream independent; a betting martingale then gathers evidence against them
-    (``docs/adr/0030-drift-monitor.md``). An alarm is raised when the evidence of a stream reaches
-    ``n_streams / alpha``.
+    Without drift, that is if calibration rows and stream are exchangeable, the probability that the monitor *ever*
+    raises an alarm, in any stream, is at most ``alpha``. Rows that depend on each other in time, or come in sessions,
+    are not exchangeable and raise false alarms.
+
+    Each row is ranked among the calibration rows *and* the rows before it, which makes the p-values of a stream
+    independent; a betting martingale then gathers evidence against them (``docs/adr/0030-drift-monitor.md``). An alarm
+    is raised when the evidence of a stream reaches ``n_streams / alpha``.
 
     Parameters
     ----------
@@ -35,7 +38,7 @@ class Monitor:
         which are complete. Rows with missing values say how many are usual. (A model file of format 1 keeps no rows:
         without this table its columns are not watched.)
     alpha
-        The chance of ever raising a false alarm.
+        The probability of ever raising a false alarm.
     direction
         ``"both"``: any change. ``"up"``: only towards more uncertain, which also holds for p-values that count ties
         against the row. Of missing values only more than usual are noticed.
@@ -123,14 +126,14 @@ class Monitor:
             where calibration scores tie, ``direction="up"`` is needed, or :meth:`observe`, which breaks ties at random.
         """
         values = self._as_matrix(p)
-        holes = lacking(values)
+        incomplete = lacking(values)
         above = np.full((len(values), len(self.streams)), -1, dtype=np.int64)
         for k in range(values.shape[1]):
             self._refuse_ties(self.streams[k])
             above[:, k] = _bins_of(values[:, k], self.streams[k])
         breakers = self._draws(len(values), ROW_BREAKERS)[:, -1]
-        above[:, -1] = self.streams[-1].reference.bins_above(holes.astype(float), breakers)
-        return self._advance(above, holes)
+        above[:, -1] = self.streams[-1].reference.bins_above(incomplete.astype(float), breakers)
+        return self._advance(above, incomplete)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write model and state to one file, whole or not at all; :func:`vecuq.load` goes on from there."""
@@ -144,7 +147,29 @@ class Monitor:
 
         return tensor_bytes(*parts_of_monitor(self))
 
-    def _advance(self, above: Bins, holes: NDArray[np.bool_]) -> tuple[Alarm, ...]:
+    def describe(self) -> dict[str, Any]:
+        """Return rows seen, alpha, the evidence of every stream and the alarms, and the model, as plain values."""
+        return {
+            "alpha": self.alpha,
+            "direction": self.direction,
+            "rows seen": self.rows,
+            "rows with missing values": self.n_missing,
+            "alarm at evidence": len(self.streams) / self.alpha,
+            "evidence": self.evidence,
+            "alarms": [vars(alarm) for alarm in self.alarms],
+            "model": self.ranker.describe(),
+        }
+
+    def __repr__(self) -> str:
+        state = f"{len(self.alarms)} alarms" if self.alarms else "no alarm"
+        return f"Monitor({self.rows:,} rows seen, {state}; {len(self.streams)} streams, alpha={self.alpha:g})"
+
+    def _repr_html_(self) -> str:
+        alarms = "; ".join(f"{one.stream} {one.change} since row {one.since:,}" for one in self.alarms)
+        facts = {"rows seen": f"{self.rows:,}", "alarms": alarms or "none", "alpha": f"{self.alpha:g}"}
+        return html_card(repr(self), facts, folded={"Evidence (1 without drift)": self.evidence})
+
+    def _advance(self, above: Bins, incomplete: NDArray[np.bool_]) -> tuple[Alarm, ...]:
         """Let every stream take its rows; a bin of -1 leaves the row out."""
         draws = self._draws(len(above), DRAWS)
         rows = self.rows + np.arange(len(above), dtype=np.int64)
@@ -153,14 +178,14 @@ class Monitor:
         raised = []
         for k, stream in enumerate(self.streams):
             taken = above[:, k] >= 0
-            # Complete rows are told apart by chance alone: only one that lacks a value may raise the alarm of those.
-            may_alarm = holes[taken] if stream is self.streams[-1] else np.ones(int(taken.sum()), dtype=bool)
+            # Complete rows differ by random draws alone: only a row that lacks a value may raise this alarm.
+            may_alarm = incomplete[taken] if stream is self.streams[-1] else np.ones(int(taken.sum()), dtype=bool)
             played = stream.advance(above[taken, k], rows[taken], draws[taken, k])
             alarm = stream.first_alarm(played, rows[taken], log_bar, may_alarm) if played else None
             if alarm and stream.name in silent:
                 raised.append(alarm)
         self.rows += len(above)
-        self.n_missing += int(holes.sum())
+        self.n_missing += int(incomplete.sum())
         self.n_watched += int((above[:, :-1] >= 0).any(axis=1).sum())
         found = tuple(sorted(raised, key=lambda alarm: alarm.row))
         self.alarms += found

@@ -141,7 +141,7 @@ def _check_streams(monitor: Monitor) -> None:
 
 
 def fingerprint(ranker: Ranker) -> str:
-    """Return what tells one fitted ranker from another: its columns, and the scores of its held-back rows."""
+    """Return what distinguishes one fitted ranker from another: its columns, and the scores of its held-back rows."""
     digest = hashlib.sha256("\0".join(ranker.columns).encode())
     digest.update(np.ascontiguousarray(ranker.calibration_scores).tobytes())
     return digest.hexdigest()

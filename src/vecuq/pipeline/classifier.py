@@ -16,7 +16,7 @@ from vecuq._files import tensor_bytes, write_tensors
 from vecuq.errors import TableError
 from vecuq.measures import EMBEDDINGS, compositions, find_measures, fit_densities, measure
 from vecuq.outputs import ClassifierOutputs
-from vecuq.ranker import How, Ranker, Ranking, VecUQ, parts_of, ranker_of
+from vecuq.ranker import How, Ranker, Ranking, VecUQ, card_of, parts_of, ranker_of
 from vecuq.table import ScoreTable
 
 
@@ -179,6 +179,19 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
     def to_bytes(self) -> bytes:
         """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""
         return tensor_bytes(*self._parts())
+
+    def describe(self) -> dict[str, Any]:
+        """Return the measures, what densities look at, the temperature, and what the ranker says of itself."""
+        check_is_fitted(self)
+        own = {"measures": list(self.measures_), "embedding": self.embedding, "temperature": self.temperature_}
+        return own | self.ranker_.describe()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """Show a fitted pipeline as a card in notebooks, an unfitted one as scikit-learn does."""
+        if not hasattr(self, "ranker_"):
+            return dict(super()._repr_mimebundle_(**kwargs))
+        facts = {"densities": ", ".join(self.densities_) or "none", "temperature": f"{self.temperature_:g}"}
+        return {"text/plain": repr(self), "text/html": card_of(self.ranker_, "VecUQPipeline", facts)}
 
     def _parts(self) -> tuple[str, dict[str, Any], dict[str, Array]]:
         check_is_fitted(self)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from vecuq._check import Array, keywords_only, one_of
 from vecuq.conformal import Seed
 from vecuq.errors import CalibrationWarning, SettingError
+from vecuq.ranker.describe import card_of
 from vecuq.ranker.fit import fit_map, fit_ranker
 from vecuq.ranker.missing import MISSING_CHOICES
 from vecuq.ranker.ranker import How, Ranker, Ranking
@@ -135,7 +136,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
     def fit(self, X: Any, y: Any = None) -> VecUQ:
         """Learn the order from calibration rows, shape (rows, columns); ``y`` is ignored.
 
-        One warning tells if ``alpha`` is a rate that the held-back rows cannot deliver; no row is an outlier then.
+        Warns if ``alpha`` is a rate that the held-back rows cannot deliver; then no row is an outlier.
         """
         table = self._calibration_table(X)
         self.__dict__.pop("gathered_", None)
@@ -218,7 +219,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         ties: str = "conservative",
         random_state: Seed = None,
     ) -> NDArray[np.bool_]:
-        """Return the foreign rows of a batch at false-discovery rate ``alpha``; see :meth:`vecuq.Ranker.select`."""
+        """Return the out-of-distribution rows of a batch at false-discovery rate ``alpha``, as the ranker does."""
         check_is_fitted(self)
         how = self.how(ties=ties, random_state=random_state)
         return self.ranker_.select(self._new_rows(X), alpha, method=method, **how)
@@ -271,6 +272,12 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""
         check_is_fitted(self)
         return self.ranker_.to_bytes()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """Show a fitted estimator as a card in notebooks, an unfitted one as scikit-learn does."""
+        if not hasattr(self, "ranker_"):
+            return dict(super()._repr_mimebundle_(**kwargs))
+        return {"text/plain": repr(self), "text/html": card_of(self.ranker_, repr(self))}
 
     def _rank(self, X: Any) -> Ranking:
         check_is_fitted(self)

@@ -121,8 +121,8 @@ def fit_map(
         kept=kept_rows(known, held, settings),
     )
     with one_blas_thread():
-        told = replace(diagnostics, monotone_violations=monotone_violations(ranker, scaled))
-        return replace(ranker, diagnostics=told, calibration_scores=_calibration_scores(ranker, held, known))
+        judged = replace(diagnostics, monotone_violations=monotone_violations(ranker, scaled))
+        return replace(ranker, diagnostics=judged, calibration_scores=_calibration_scores(ranker, held, known))
 
 
 def _scaled_nodes(made: Sketch, active: list[int], scaler: Scaler, row_weight: float) -> Nodes:

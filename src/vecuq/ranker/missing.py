@@ -4,7 +4,7 @@ r"""Rows with missing values: what the map says of them when the absent columns 
 
 with y the absent columns of calibration rows, a few of which every ranker keeps. An average moves less than what it
 averages, so the held-back rows are scored without these columns too: p-values are read from those scores, and each
-score is given the worth of the full score at the same place in the order.
+score becomes the full score at the same place in the order.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Pattern:
         """The smallest numbers that exceed each full score by more than a tie."""
         return after(last_equal(self.full))
 
-    def worth(self, scores: Array) -> Array:
+    def as_full_scores(self, scores: Array) -> Array:
         """Return the full score at the same place in the order; beyond the largest, the excess is added as it is.
 
         It exceeds as many full scores as ``scores`` exceeds scores without these columns, so that thresholds and

@@ -26,6 +26,7 @@ from vecuq.conformal import (
     tie_draws,
 )
 from vecuq.errors import CalibrationError, MissingValueWarning, ModelFileError, TableError
+from vecuq.ranker.describe import card_of, describe_ranker, line_of
 from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.explain import METHODS, gradient_values, shapley_values
 from vecuq.ranker.missing import MISSING_CHOICES, Pattern, incomplete, marginal
@@ -38,7 +39,7 @@ from vecuq.transport import RankMap, Scaler
 
 @dataclass(frozen=True)
 class Ranking:
-    """What a ranker says of a table: one number per row, its place in the reference, and its p-value."""
+    """What a ranker returns for a table: one number per row, its place in the reference, and its p-value."""
 
     uncertainty: Array  # (rows,), higher = more uncertain
     images: Array  # (rows, columns)
@@ -133,7 +134,7 @@ class Ranker:
         n_jobs
             Threads among which many rows are shared, as in scikit-learn: None is 1, -1 all cores.
         warn
-            Whether one warning tells of rows that got no score.
+            Whether to warn once of rows without a score.
         """
         values = self.values_of(data, missing=missing)
         draws = tie_draws(ties, len(values), random_state)
@@ -153,6 +154,9 @@ class Ranker:
     def p_values(self, data: Any, **how: Unpack[How]) -> Array:
         """Return conformal p-values: for in-distribution rows, P(p <= alpha) <= alpha for every alpha.
 
+        This holds if new rows are exchangeable with the calibration rows, and on average over calibration sets
+        (:func:`vecuq.conformal.conformal_p_values`). Rows that come in sessions or depend on time are not exchangeable.
+
         ``p = (1 + #{held-back scores >= score}) / (n + 1)``; ties count against the row, which keeps the bound. For
         ``ties="randomised"``, rows in several calls, and rows with missing values see :meth:`rank`.
         """
@@ -162,8 +166,8 @@ class Ranker:
     def flag(self, data: Any, alpha: float | None = None, **how: Unpack[How]) -> NDArray[np.bool_]:
         """Return which rows are flagged: in-distribution rows with probability at most ``alpha`` each.
 
-        Without an alpha, that of the settings is taken; one that the held-back rows cannot deliver is refused. A row
-        that got no score is flagged, for nothing says that it is in-distribution.
+        The promise is that of :meth:`p_values`. Without an alpha, that of the settings is taken; one that the held-back
+        rows cannot deliver is refused. A row without a score is flagged: nothing says that it is in-distribution.
         """
         rate = self.rate_of(alpha)
         return flagged(self.p_values(data, **how), rate)
@@ -171,7 +175,7 @@ class Ranker:
     def select(
         self, data: Any, alpha: float | None = None, *, method: str = "bh", **how: Unpack[How]
     ) -> NDArray[np.bool_]:
-        """Return the rows of a batch that are foreign, of which a share of at most ``alpha`` is wrong on average.
+        """Return the out-of-distribution rows of a batch, of which a share of at most ``alpha`` is wrong on average.
 
         ``method="bh"`` is the step-up rule of Benjamini and Hochberg, which holds for conformal p-values; ``"by"`` that
         of Benjamini and Yekutieli, which holds whatever the dependence; ``"none"`` controls the false-alarm rate of
@@ -224,8 +228,8 @@ class Ranker:
     def rate_of(self, alpha: float | None = None, *, method: str = "none", n_rows: int = 1) -> float:
         """Return the rate that decisions are made at, by default that of the settings; refuse what cannot be had."""
         self.require_held_back()
-        asked = self.settings.alpha if alpha is None else alpha
-        return deliverable(asked, len(self.calibration_scores), method=method, n_rows=n_rows)
+        wanted = self.settings.alpha if alpha is None else alpha
+        return deliverable(wanted, len(self.calibration_scores), method=method, n_rows=n_rows)
 
     @property
     def baseline(self) -> float:
@@ -253,7 +257,7 @@ class Ranker:
         values = np.array(self.values_of(data, missing=how.get("missing", "nan")), dtype=float)
         out, quietly = np.empty(values.shape), how.copy()
         quietly["warn"] = False
-        # One luck for all columns: only the column may make the difference.
+        # The same draws for all columns: only the column may make the difference.
         quietly["random_state"] = seed_of(how.get("random_state"))
         for k, median in enumerate(self.centre):
             moved = values.copy()
@@ -289,6 +293,16 @@ class Ranker:
         from vecuq.ranker.artefact import parts_of
 
         return tensor_bytes(*parts_of(self))
+
+    def describe(self) -> dict[str, Any]:
+        """Return columns, directions, rows, thresholds, settings and diagnostics as plain values."""
+        return describe_ranker(self)
+
+    def __repr__(self) -> str:
+        return line_of(self)
+
+    def _repr_html_(self) -> str:
+        return card_of(self, "Ranker")
 
     @property
     def matching(self) -> Matching:
@@ -367,7 +381,7 @@ class Ranker:
         for absent, rows in groups:
             images[rows], found = self._rank_without(values[rows], absent, n_jobs)
             known = self._pattern(absent).scores if absent else self.calibration_scores
-            score[rows] = self._pattern(absent).worth(found) if absent else found
+            score[rows] = self._pattern(absent).as_full_scores(found) if absent else found
             if p_values is not None:
                 p_values[rows] = conformal_p_values(found, known, None if draws is None else draws[rows])
         return Ranking(score, images, p_values)
@@ -388,7 +402,7 @@ class Ranker:
         rows = np.tile(self.centre, (len(points), 1))
         rows[:, players] = points
         found = self._rank_without(rows, absent, n_jobs)[1]
-        return self._pattern(absent).worth(found) if absent else found
+        return self._pattern(absent).as_full_scores(found) if absent else found
 
     def _warn_missing(self, values: Array, n_lost: int, absent: list[str]) -> None:
         if absent:

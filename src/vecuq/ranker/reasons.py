@@ -10,7 +10,7 @@ from vecuq._check import Array
 
 
 def leading_columns(contributions: Array) -> list[int]:
-    """Return the column that contributes most to each row; the first where none can be told."""
+    """Return the column that contributes most to each row; the first where no row has a score."""
     return [int(k) for k in np.argmax(np.where(np.isnan(contributions), -np.inf, contributions), axis=1)]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import Array, refuse_missing, whole_number
+from vecuq._draw import html_card
 from vecuq._files import tensor_bytes, write_tensors
 from vecuq._run import one_blas_thread
 from vecuq.errors import ColumnError, SettingError, TableError
@@ -20,7 +21,7 @@ from vecuq.transport import chebyshev_moments
 Ranges = Mapping[str, tuple[float, float]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sketch:
     """Count, ranges and Chebyshev moments of calibration rows; sketches of chunks simply add.
 
@@ -70,11 +71,29 @@ class Sketch:
         """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""
         return tensor_bytes(*self._parts())
 
+    def describe(self) -> dict[str, Any]:
+        """Return columns with their ranges, rows and nodes as plain values."""
+        low, high = in_table_direction(self.box_low, self.box_high, self)
+        columns = [
+            {"name": name, "direction": _DIRECTION[name in self.flipped], "from": float(a), "to": float(b)}
+            for name, a, b in zip(self.columns, low, high, strict=True)
+        ]
+        return {"columns": columns, "rows": self.count, "nodes": self.nodes}
+
+    def __repr__(self) -> str:
+        return f"Sketch({self.count:,} rows of {', '.join(self.columns)}; {self.nodes} nodes per column)"
+
+    def _repr_html_(self) -> str:
+        facts = {"rows": f"{self.count:,}", "nodes per column": self.nodes}
+        ranges = {one["name"]: f"{one['from']:g} to {one['to']:g}" for one in self.describe()["columns"]}
+        return html_card("Sketch", facts | ranges)
+
     def _parts(self) -> tuple[str, dict[str, Any], dict[str, Array]]:
         header = {"columns": list(self.columns), "flipped": sorted(self.flipped), "count": self.count}
         return "sketch", header, {name: getattr(self, name) for name in _ARRAYS}
 
 
+_DIRECTION = {False: "higher is more uncertain", True: "higher is more confident (flipped)"}
 _ARRAYS = ("box_low", "box_high", "seen_low", "seen_high", "moments")
 
 
@@ -127,7 +146,7 @@ def sketch(
     whole_number("nodes", nodes, 2)
     if float(nodes) ** len(table.columns) > 8 * MOST_NODES:
         raise SettingError(
-            f"A sketch of {len(table.columns)} columns with {nodes} nodes each is larger than the rows are worth; "
+            f"A sketch of {len(table.columns)} columns with {nodes} nodes each takes more memory than the rows; "
             f"use fewer columns, or fit the rows themselves."
         )
     if not len(table):
@@ -154,11 +173,11 @@ def _box(ranges: Ranges, table: ScoreTable) -> tuple[Array, Array]:
     wrong = [name for name, (a, b) in zip(table.columns, given, strict=True) if not (np.isfinite(a + b) and a <= b)]
     if wrong:
         raise SettingError(f"`ranges` must be finite (smallest, largest) pairs; those of {wrong} are not.")
-    return turned(given[:, 0], given[:, 1], table)
+    return in_table_direction(given[:, 0], given[:, 1], table)
 
 
-def turned(low: Array, high: Array, table: ScoreTable | Sketch) -> tuple[Array, Array]:
-    """Turn ranges from the user's direction to that of the table, or back: a flipped column runs the other way."""
+def in_table_direction(low: Array, high: Array, table: ScoreTable | Sketch) -> tuple[Array, Array]:
+    """Return ranges in the table's direction, given in the user's, or the other way: a flipped column is negated."""
     flipped = np.array([name in table.flipped for name in table.columns])
     return np.where(flipped, -high, low), np.where(flipped, -low, high)
 

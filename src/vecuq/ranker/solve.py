@@ -65,7 +65,7 @@ def solve_transport(problem: Problem, settings: Settings, progress: Progress | N
 
 
 def _sketch_fits(problem: Problem, settings: Settings) -> bool:
-    """Whether a sketch is asked for, is all there is, or is cheaper than sweeping over the rows."""
+    """Whether a sketch is wanted, is all there is, or is cheaper than sweeping over the rows."""
     if problem.rows is None and settings.solver not in ("auto", "sketch"):
         raise SettingError(f"A sketch keeps no rows, and solver={settings.solver!r} needs them. Use solver='auto'.")
     full = isinstance(problem.targets, Grid) and problem.targets.is_full

@@ -16,7 +16,7 @@ from vecuq.ranker.fit import fit_map
 from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.rows import MOST_HELD, MapRows, draw_rows, held_back_rows
 from vecuq.ranker.settings import Settings
-from vecuq.ranker.sketches import Ranges, Sketch, sketch, turned
+from vecuq.ranker.sketches import Ranges, Sketch, in_table_direction, sketch
 from vecuq.ranker.solve import MOST_NODES
 from vecuq.table import ScoreTable
 from vecuq.transport import MAX_COLUMNS, Grid, auto_targets, named_reference, nodes_needed
@@ -63,7 +63,7 @@ def fit_stream(
             f"These settings and {len(first.columns)} columns need all rows at once: streaming wants a full grid, "
             f"featurewise or global scaling, few columns and a smooth kernel. Use fit_ranker."
         )
-    ranges = dict(zip(first.columns, zip(*turned(low, high, first), strict=True), strict=True))
+    ranges = dict(zip(first.columns, zip(*in_table_direction(low, high, first), strict=True), strict=True))
     parts = (table for table, _ in _split(chunks(), held_index, total, advance) if len(table))
     whole = reduce(add, (sketch(table, ranges=ranges, nodes=q) for table in parts))
     return fit_map(MapRows.of_sketch(whole), held, chosen)
@@ -155,7 +155,7 @@ def gather(before: Gathered | None, chunk: ScoreTable, settings: Settings, *, ra
             )
         return Gathered(sketch(rows, ranges=ranges, nodes=q + 2), held, rows.values)
     old = before.sketch
-    box = zip(*turned(old.box_low, old.box_high, old), strict=True)
+    box = zip(*in_table_direction(old.box_low, old.box_high, old), strict=True)
     merged = old + sketch(rows, ranges=dict(zip(old.columns, box, strict=True)), nodes=old.nodes)
     kept = None if before.rows is None or merged.count > _FEW else np.concatenate([before.rows, rows.values])
     return Gathered(merged, np.concatenate([before.held, held]), kept)

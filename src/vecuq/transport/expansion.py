@@ -26,7 +26,7 @@ from vecuq.transport.targets import Array
 # Degree of the Chebyshev expansion: enough where it is used at all.
 _DEGREE = 32
 _STEEPEST, _FLATTEST = 12.0, 1e-3
-# The exact factors are as good for smaller grids, and nothing is gained that their exactness is not worth.
+# For smaller grids the exact factors are as fast, and they are exact.
 _FEWEST = 4096
 
 

@@ -175,7 +175,7 @@ RankMap = GridMap | CloudMap
 
 
 def rank_map(targets: Grid | Cloud, log_v: Array, epsilon: float, *, box: tuple[Array, Array] | None = None) -> RankMap:
-    """Return the map for these targets: a grid without holes keeps its structure, anything else is a cloud."""
+    """Return the map for these targets: a full grid keeps its structure, anything else is a cloud."""
     if isinstance(targets, Grid) and targets.is_full:
         return GridMap(targets.axes, log_v, epsilon, box)
     live = targets.weights > 0

@@ -114,7 +114,7 @@ def _ball_grid(n_columns: int, per_axis: int) -> Grid | None:
     return Grid((axis,) * n_columns, inside / count) if count > n_columns else None
 
 
-# A ball fills ever less of its cube; beyond this many grid points the holes are no longer worth it.
+# A ball fills ever less of its cube; beyond this many grid points most would carry no weight.
 _BALL_MOST = 500_000
 
 _NAMED: dict[str, Any] = {"beta": Beta, "exponential": Exponential, "ball": Ball}

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 class Grid:
     """A Cartesian grid of weighted points: one increasing axis per column, one weight per grid point.
 
-    A weight of zero leaves that grid point out, so a ball or a chosen subset is a grid with holes.
+    A weight of zero leaves that grid point out, so a ball or a chosen subset is a grid with points left out.
     """
 
     axes: tuple[Array, ...]
@@ -91,5 +91,5 @@ class Sources:
 
     @staticmethod
     def of(rows: Array, corners: Corners | None = None, *, max_corner_mass: float | None = None) -> Sources:
-        """Give each row and each corner the same mass; cap the corners' total mass if asked to."""
+        """Give each row and each corner the same mass; cap the corners' total mass if ``max_corner_mass`` is given."""
         return Sources(rows, *shared_mass(len(rows), corners, max_corner_mass))

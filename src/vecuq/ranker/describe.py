@@ -1,0 +1,75 @@
+"""What a ranker says of itself: as plain values, as one line, and as a card."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vecuq._draw import histogram_svg, html_card
+from vecuq.conformal import threshold_at
+
+if TYPE_CHECKING:
+    from vecuq.ranker.ranker import Ranker
+
+ALPHAS = (0.01, 0.05, 0.1)
+
+
+def describe_ranker(ranker: Ranker) -> dict[str, Any]:
+    """Return columns with their directions, rows, thresholds per false-alarm rate, settings and diagnostics."""
+    return {
+        "columns": [
+            {
+                "name": name,
+                "direction": "higher is more confident (flipped)"
+                if name in ranker.flipped
+                else "higher is more uncertain",
+                "constant": k not in ranker.active,
+            }
+            for k, name in enumerate(ranker.columns)
+        ],
+        "rows": {"map": ranker.diagnostics.n_map, "held back": ranker.diagnostics.n_held},
+        "thresholds": thresholds_of(ranker),
+        "settings": ranker.settings.to_dict(),
+        "diagnostics": ranker.diagnostics.to_dict(),
+    }
+
+
+def thresholds_of(ranker: Ranker) -> dict[str, float | None]:
+    """Return the threshold at the usual false-alarm rates; None where the held-back rows are too few."""
+    if not ranker.diagnostics.n_held:
+        return {}
+    found = {
+        alpha: threshold_at(ranker.calibration_scores, alpha) for alpha in sorted({*ALPHAS, ranker.settings.alpha})
+    }
+    return {f"{alpha:g}": value if np.isfinite(value) else None for alpha, value in found.items()}
+
+
+def facts_of(ranker: Ranker) -> dict[str, str]:
+    """Return the few facts that a card shows first."""
+    names = [f"{name} (flipped)" if name in ranker.flipped else name for name in ranker.columns]
+    constant = ranker.diagnostics.constant_columns
+    shown = [f"{value:.4g} at alpha {alpha}" for alpha, value in thresholds_of(ranker).items() if value is not None]
+    return {
+        "columns": ", ".join(names) + (f"; constant: {', '.join(constant)}" if constant else ""),
+        "rows": f"{ranker.diagnostics.n_map:,} fitted the map, {ranker.diagnostics.n_held:,} held back",
+        "thresholds": ", ".join(shown) or "none: no held-back rows, or too few",
+    }
+
+
+def line_of(ranker: Ranker) -> str:
+    """Return the ranker in one short line."""
+    some = ", ".join(ranker.columns[:4]) + (", ..." if len(ranker.columns) > 4 else "")
+    n_map, n_held = ranker.diagnostics.n_map, ranker.diagnostics.n_held
+    return f"Ranker({len(ranker.columns)} columns: {some}; {n_map:,} rows in the map, {n_held:,} held back)"
+
+
+def card_of(ranker: Ranker, title: str, facts: dict[str, str] | None = None) -> str:
+    """Return the ranker as a card for notebooks, with more facts on top if there are any."""
+    label = "Uncertainty of the calibration rows; the dashed line is the threshold of the settings"
+    return html_card(
+        title,
+        {**(facts or {}), **facts_of(ranker)},
+        picture=histogram_svg(ranker.calibration_scores, -ranker.offset, label=label),
+        folded={"Settings": ranker.settings.to_dict(), "How the fit went": ranker.diagnostics.to_dict()},
+    )
