@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from tempfile import TemporaryFile
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -89,15 +88,11 @@ class Spool:
     """A temporary file of parts, until all lines of a question have been read."""
 
     def __init__(self) -> None:
-        self._file = TemporaryFile("w+b")  # noqa: SIM115 - closed on exit
+        self._file = TemporaryFile("w+b")  # noqa: SIM115 - closed by close()
         self._end = 0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Delete the file."""
         self._file.close()
 
     def add(self, part: Part) -> Span:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -127,7 +128,7 @@ class AnswerReader:
             yield record
 
     def _joined(self) -> Iterator[AnswerRecord]:
-        with Spool() as spool:
+        with closing(Spool()) as spool:
             groups = Grouping(spool)
             role = "greedy" if self.sample_paths else None
             for file, path in enumerate([*self.paths, *self.sample_paths]):
