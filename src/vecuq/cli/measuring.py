@@ -10,8 +10,9 @@ import typer
 
 from vecuq import workflows
 from vecuq._check import in_range, one_of
+from vecuq._run import resolve_jobs
 from vecuq.cli.catalogue import catalogue, print_catalogue
-from vecuq.cli.measuring_answers import measure_texts
+from vecuq.cli.measuring_answers import measure_texts, wanted_of_answers
 from vecuq.cli.options import AsJson, listed
 from vecuq.cli.talk import friendly_errors, print_json, usage_errors, watching
 from vecuq.cli.wording import option_names
@@ -102,18 +103,15 @@ def measure(
         else:
             _refuse_options(for_answers, "answers of a language model", "outputs of a classifier")
     if any(of_answers):
-        measure_texts(
-            *(ctx, outputs, scores, listed(measures), similarity, quality),
-            samples=samples or (),
-            strict=strict,
-            renormalise=renormalise,
-            complete=complete,
-            n_jobs=-1 if jobs is None else jobs,
-            as_json=as_json,
-        )
+        with usage_errors(), option_names(ctx):
+            n_jobs = resolve_jobs(-1 if jobs is None else jobs)
+            wanted = wanted_of_answers(listed(measures), similarity, quality)
+        reading = {"samples": samples or (), "strict": strict, "renormalise": renormalise, "complete": complete}
+        measure_texts(ctx, outputs, scores, wanted, {**reading, "n_jobs": n_jobs}, as_json=as_json)
     else:
-        wanted = workflows.DEFAULT_MEASURES if measures is None else tuple(listed(measures) or ())
-        _measure_classifier(ctx, outputs, scores, train or (), wanted, temperature, embedding, as_json=as_json)
+        names = workflows.DEFAULT_MEASURES if measures is None else tuple(listed(measures) or ())
+        how = {"train": train or (), "measures": names, "temperature": temperature, "embedding": embedding}
+        _measure_classifier(ctx, outputs, scores, how, as_json=as_json)
 
 
 def _refuse_mixture(of_answers: Sequence[bool], outputs: Sequence[Path]) -> None:
@@ -133,31 +131,15 @@ def _refuse_options(given: dict[str, Any], theirs: str, ours: str) -> None:
 
 
 def _measure_classifier(
-    ctx: typer.Context,
-    outputs: Sequence[Path],
-    scores: Path,
-    train: Sequence[Path],
-    measures: Sequence[str],
-    temperature: float,
-    embedding: str,
-    *,
-    as_json: bool,
+    ctx: typer.Context, outputs: Sequence[Path], scores: Path, how: dict[str, Any], *, as_json: bool
 ) -> None:
     with usage_errors(), option_names(ctx):
-        find_measures(measures)
-        in_range("temperature", temperature, 0.0, ends="()")
-        one_of("embedding", embedding, EMBEDDINGS)
+        find_measures(how["measures"])
+        in_range("temperature", how["temperature"], 0.0, ends="()")
+        one_of("embedding", how["embedding"], EMBEDDINGS)
     with friendly_errors(), option_names(ctx):
         with watching(rows="measuring") as watch:
-            done = workflows.measure(
-                outputs,
-                scores,
-                train=train,
-                measures=measures,
-                temperature=temperature,
-                embedding=embedding,
-                watch=watch,
-            )
+            done = workflows.measure(outputs, scores, **how, watch=watch)
         if as_json:
             print_json({"out": str(scores), **vars(done)})
             return

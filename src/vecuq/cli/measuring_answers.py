@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from vecuq import workflows
 from vecuq._check import one_line, one_of
-from vecuq._run import resolve_jobs
-from vecuq.cli.talk import friendly_errors, note, print_json, print_lines, usage_errors, watching
+from vecuq.cli.talk import friendly_errors, note, print_json, print_lines, watching
 from vecuq.cli.wording import option_names
 from vecuq.measures import text
 from vecuq.table import QUALITY
@@ -27,40 +27,26 @@ _JOINS_SAMPLES = (
 _PROBLEMS_PRINTED = 3
 
 
+def wanted_of_answers(measures: Sequence[str] | None, similarity: str, quality: str | None) -> WantedOfAnswers:
+    """Return what to compute of every answer; a choice that is not known is refused."""
+    one_of("similarity", similarity, tuple(text.COMPARISONS))
+    return WantedOfAnswers(measures, text.TextSettings(similarity=similarity), quality)
+
+
 def measure_texts(
     ctx: typer.Context,
     answers: Sequence[Path],
     scores: Path,
-    measures: Sequence[str] | None,
-    similarity: str,
-    quality: str | None,
+    wanted: WantedOfAnswers,
+    reading: dict[str, Any],
     *,
-    samples: Sequence[Path],
-    strict: bool,
-    renormalise: bool,
-    complete: bool,
-    n_jobs: int,
     as_json: bool,
 ) -> None:
-    """Measure files of answers and print what was found."""
-    with usage_errors(), option_names(ctx):
-        resolve_jobs(n_jobs)
-        one_of("similarity", similarity, tuple(text.COMPARISONS))
-        wanted = WantedOfAnswers(measures, text.TextSettings(similarity=similarity), quality)
+    """Measure files of answers and print what was found; ``reading`` goes to ``workflows.measure_answers``."""
     with friendly_errors(), option_names(ctx):
         with watching(rows="measuring") as watch:
-            done = workflows.measure_answers(
-                answers,
-                scores,
-                wanted,
-                samples=samples,
-                strict=strict,
-                renormalise=renormalise,
-                complete=complete,
-                n_jobs=n_jobs,
-                watch=watch,
-            )
-        _print_notes(done, similarity, renormalise)
+            done = workflows.measure_answers(answers, scores, wanted, **reading, watch=watch)
+        _print_notes(done, wanted.settings.similarity, reading["renormalise"])
         if as_json:
             partly = {name: gap._asdict() for name, gap in done.partly.items()}
             print_json({"out": str(scores), **vars(done), "partly": partly})
