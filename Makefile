@@ -14,10 +14,10 @@ JOBS   ?= auto
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml paper-data/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "vecuq needs Python 3.11 or newer; try make PYTHON=python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev]' --editable ./paper-data
 	@touch $@
 
 demo: $(STAMP) ## fit, score, evaluate and report on the bundled example; writes demo/
@@ -57,5 +57,5 @@ reproduce: $(STAMP) ## every table and figure of the paper that is built so far;
 	$(BIN)/vecuq reproduce all --out reproduced
 
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) $(BENCH) demo reproduced build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

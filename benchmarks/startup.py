@@ -1,21 +1,24 @@
-"""Claim: importing vecuq, and asking its command for the version, takes less than half a second."""
+"""Claim: importing vecuq takes less than half a second; its command shows version and help in less than a quarter."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 from benchmarks.measure import Claim
 
+COMMAND = [sys.executable, "-m", "vecuq"]
 COMMANDS = {
     "python": [sys.executable, "-c", "pass"],
-    "vecuq": [sys.executable, "-c", "import vecuq"],
-    "cli": [str(Path(sys.executable).with_name("vecuq")), "--version"],
     "sklearn": [sys.executable, "-c", "import sklearn.ensemble"],
+    "import vecuq": [sys.executable, "-c", "import vecuq"],
+    "vecuq --version": [*COMMAND, "--version"],
+    "vecuq --help": [*COMMAND, "--help"],
+    "vecuq score --help": [*COMMAND, "score", "--help"],
 }
-ROUNDS, GOAL = 10, 0.5
+GOALS = {"import vecuq": 0.5, "vecuq --version": 0.25, "vecuq --help": 0.25, "vecuq score --help": None}
+ROUNDS = 10
 
 
 def wall(command: list[str]) -> float:
@@ -30,8 +33,7 @@ def run(quick: bool = False) -> list[Claim]:
     rounds = [{name: wall(command) for name, command in COMMANDS.items()} for _ in range(ROUNDS)]
     best = {name: min(turn[name] for turn in rounds) for name in COMMANDS}
     yardstick = f"import sklearn.ensemble {best['sklearn']:.2f} s, python alone {best['python']:.3f} s"
-    told = {"vecuq": ("import vecuq", GOAL), "cli": ("vecuq --version", None)}
     return [
-        Claim(name, f"{best[key]:.3f} s", yardstick, best[key], " s", goal=goal, at_least=False)
-        for key, (name, goal) in told.items()
+        Claim(name, f"{best[name]:.3f} s", yardstick, best[name], " s", goal=goal, at_least=False)
+        for name, goal in GOALS.items()
     ]

@@ -13,7 +13,7 @@ BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#777777"
 
 
 def main() -> None:
-    """Left: how the learned order runs through the plane of two scores. Right: what it is worth on two tasks."""
+    """Left: how the learned order runs through the plane of two scores. Right: how well it does on two tasks."""
     figure = Figure(figsize=(9.6, 3.7), layout="constrained")
     plane, bars = figure.subplots(1, 2, width_ratios=[1.15, 1.0])
     draw_plane(plane)

@@ -1,1 +1,1 @@
-"""Work that is done once and whose results are committed: training the ensembles behind the image studies."""
+"""Work that is done once and whose results are committed, in paper-data."""

@@ -6,7 +6,7 @@
 SmolLM2-135M-Instruct and Gemma-3-270M, three tasks, 220 questions each: one greedy answer and six samples with their
 log-probs and entropies, about ninety CPU-minutes in all. Every answer is written to ``studies/.cache/answers`` at once;
 a run that was stopped continues where it was. At the end the answers go, compressed, into
-``src/vecuq/data/answers``, where ``vecuq reproduce text`` finds them without any model.
+``paper-data``, where ``vecuq reproduce text`` finds them without any model.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from vecuq.answers import Answer, AnswerRecord, LocalModel, Plan, read_answers
 from vecuq.workflows import ask
 
 HERE = Path(__file__).resolve().parent
-RELEASE = HERE.parent / "src/vecuq/data/answers"
+RELEASE = HERE.parent / "paper-data/src/vecuq_paper_data/answers"
 QUESTIONS, SAMPLES, RANDOM_STATE, DECIMALS = 220, 6, 6, 5
 RELEASE_BYTES = 10_000_000
 

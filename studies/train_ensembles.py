@@ -5,7 +5,7 @@
 
 Five groups of four members for CIFAR-10 and for Fashion-MNIST, each from scratch with its own seed: about two CPU-hours
 in all. One file per member is kept under ``studies/.cache``; a killed run goes on where it stopped. At the end the
-logits of every group (float16) go into ``src/vecuq/data/ensembles``, where ``vecuq reproduce images`` finds them
+logits of every group (float16) go into ``paper-data``, where ``vecuq reproduce images`` finds them
 without torch.
 """
 
@@ -28,7 +28,7 @@ from torch.nn import functional
 from studies.datasets import Images, cifar10, fashion_mnist, from_npz, mnist_test
 
 HERE = Path(__file__).resolve().parent
-RELEASE = HERE.parent / "src/vecuq/data/ensembles"
+RELEASE = HERE.parent / "paper-data/src/vecuq_paper_data/ensembles"
 GROUPS, MEMBERS, CLASSES = 5, 4, 10
 BATCH = 128
 OOD_ROWS, TRAIN_ROWS = 5_000, 3_000
@@ -208,7 +208,7 @@ def main() -> None:
     )
     parser.add_argument("--cache", type=Path, default=HERE / ".cache", help="where packages and members are kept")
     parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, help="networks trained at once, one thread each"
+        "--n-jobs", type=int, default=os.cpu_count() or 1, help="networks trained at once, one thread each"
     )
     options = parser.parse_args()
     options.cache.mkdir(parents=True, exist_ok=True)
@@ -226,7 +226,7 @@ def main() -> None:
     columns = (TextColumn("training"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns) as progress:
         bar = progress.add_task("", total=len(jobs), completed=len(jobs) - len(missing))
-        for job, right, seconds in trained(missing, options.jobs) if missing else ():
+        for job, right, seconds in trained(missing, options.n_jobs) if missing else ():
             progress.console.print(
                 f"{job.name} group {job.group} member {job.member}: accuracy {right:.3f}, {seconds:.0f} s"
             )

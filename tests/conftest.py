@@ -36,6 +36,13 @@ def ranker(calibration_table):
     return fit_ranker(calibration_table)
 
 
+@pytest.fixture(scope="session")
+def paper_data():
+    """What the image and text studies are computed from; `make` installs it."""
+    reason = "vecuq-paper-data is not installed: pip install ./paper-data"
+    return pytest.importorskip("vecuq_paper_data", reason=reason)
+
+
 @pytest.fixture
 def model(ranker, tmp_path):
     """The path of a saved model."""

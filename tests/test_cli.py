@@ -1,11 +1,13 @@
 """The command line: it says what it did, in words or in JSON, and agrees with Python to the bit."""
 
 import errno
+import inspect
 import json
 import os
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +20,9 @@ import pytest
 import vecuq
 from vecuq import Settings, fit_ranker, load
 from vecuq.cli import talk
+from vecuq.cli.app import COMMANDS
 from vecuq.table import write_batches
 
-COMMANDS = ("fit", "score", "rank", "report", "evaluate", "compare", "demo", "reproduce")
 VECUQ = Path(sys.executable).with_name("vecuq")
 
 
@@ -52,18 +54,56 @@ def test_the_installed_command_shows_its_version():
     assert done.stderr == ""
 
 
-def test_help_lists_every_command_with_one_sentence(run):
-    result = run("--help")
-    assert result.exit_code == 0
-    assert all(f" {command} " in result.stdout for command in COMMANDS)
+def test_python_runs_the_package_as_the_command():
+    done = subprocess.run([sys.executable, "-m", "vecuq", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"vecuq {vecuq.__version__}\n"
+
+
+def words_of(shown):
+    """The words of a help page, without the frames around them."""
+    return " ".join(shown.replace("│", " ").split())
+
+
+def test_help_lists_every_command_with_its_sentence(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run("--help").stdout
+    for name, entry in COMMANDS.items():
+        assert f"{name} {entry.about}" in words_of(shown)
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself(run, command):
+def test_the_one_line_help_of_a_command_is_the_first_sentence_of_its_own(command):
+    module, function = COMMANDS[command].place.split(":")
+    documented = inspect.getdoc(getattr(import_module(f"vecuq.cli.{module}"), function))
+    assert " ".join(documented.partition("\n\n")[0].split()) == COMMANDS[command].about
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself_on_80_columns(run, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
     result = run(command, "--help")
     assert result.exit_code == 0
-    assert f"vecuq {command}" in result.stdout.replace("root", "vecuq")
-    assert "--out" in result.stdout
+    assert f" {command} [OPTIONS]" in result.stdout
+    assert COMMANDS[command].about in words_of(result.stdout)
+    assert "<bool>" not in result.stdout
+    assert "…" not in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    assert ("--out" in result.stdout) == (command not in ("measures", "doctor", "monitor"))
+
+
+def test_no_command_is_forgotten():
+    from vecuq import cli
+
+    places = {
+        f"{path.stem}:{name}"
+        for path in Path(cli.__file__).parent.glob("*.py")
+        for name, found in vars(import_module(f"vecuq.cli.{path.stem}")).items()
+        if inspect.isfunction(found) and found.__module__ == f"vecuq.cli.{path.stem}" and not name.startswith("_")
+        if any("AsJson" in str(kind) for kind in found.__annotations__.values())
+    }
+    assert places <= {entry.place for entry in COMMANDS.values()}
+    assert len(places) >= 11
 
 
 def test_every_setting_of_the_method_is_an_option_of_fit(run):
@@ -180,14 +220,14 @@ def test_a_model_may_have_any_name_but_a_tables(run, refused, tmp_path, calibrat
 
 def test_a_false_alarm_rate_that_cannot_be_delivered_is_refused(refused, tmp_path, model, new):
     told = refused("score", model, new, "-o", tmp_path / "o.csv", "--alpha", 0.001)
-    assert "alpha=0.001 needs at least 999 held-back" in told
+    assert "--alpha 0.001 needs at least 999 held-back" in told
 
 
 def test_flags_without_held_back_rows_are_refused_with_the_reason(run, refused, tmp_path, calibration, new):
     result = run("fit", calibration, "-o", tmp_path / "m.vecuq", "--holdback", 0)
     assert "none held back, so no p-values" in result.stdout
     told = refused("score", tmp_path / "m.vecuq", new, "-o", tmp_path / "o.csv", "--alpha", 0.1)
-    assert "holdback=0" in told
+    assert "--holdback 0" in told
 
 
 def test_fit_as_json(run, tmp_path, calibration):
@@ -225,8 +265,21 @@ def test_rank_prints_an_evaluation_and_names_the_report(run, tmp_path, calibrati
 
 def test_demo_runs_the_whole_job(run, tmp_path):
     told = strict_json(run("demo", "-o", tmp_path / "demo", "--json").stdout)
-    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == ["model.vecuq", "ranked.csv", "report.html"]
+    left = sorted(path.name for path in (tmp_path / "demo").iterdir())
+    assert left == ["calibration.csv", "model.vecuq", "new.csv", "ranked.csv", "report.html"]
     assert told["evaluation"][-1]["ROC-AUC out-of-distribution"] > 0.8
+
+
+def test_the_three_commands_that_the_demo_names_work(run, tmp_path):
+    shown = run("demo", "-o", tmp_path / "demo").stdout
+    named = [line.split()[1:] for line in shown.partition("Try next:")[2].splitlines() if line.startswith("  vecuq ")]
+    assert [words[0] for words in named] == ["doctor", "score", "compare"]
+    for words in named:
+        done = run(*words)
+        assert done.exit_code == 0, done.output
+    flagged = pd.read_csv(tmp_path / "demo" / "flagged.csv")
+    assert flagged["flagged"].any()
+    assert "why" in flagged
 
 
 def test_reproduce_toy_prints_the_papers_figures(run):

@@ -1,4 +1,4 @@
-"""`vecuq evaluate` and `vecuq compare`: what scores are worth, in words, in JSON and as files."""
+"""`vecuq evaluate` and `vecuq compare`: how good scores are, in words, in JSON and as files."""
 
 import json
 
@@ -53,8 +53,8 @@ def test_a_score_that_is_upside_down_is_pointed_at(run):
 
 
 def test_what_cannot_be_computed_is_missing_with_the_reason(run, tmp_path, new):
-    new.assign(is_ood=1).to_csv(tmp_path / "foreign.csv", index=False)
-    done = run("evaluate", tmp_path / "foreign.csv", *LABELS, *FEW)
+    new.assign(is_ood=1).to_csv(tmp_path / "ood.csv", index=False)
+    done = run("evaluate", tmp_path / "ood.csv", *LABELS, *FEW)
     assert done.exit_code == 0
     assert "ood: every row is out of distribution" in done.stderr
     assert "0.5" not in done.stdout
@@ -96,6 +96,45 @@ def test_compare_fits_on_calibration_rows_alone_and_agrees_with_python(run, new)
     assert told["failed"] == {}
 
 
+def test_a_comparison_ends_with_a_verdict_on_every_metric(run):
+    words = ("compare", CALIBRATION, NEW, *LABELS, "--columns", ",".join(SCORES))
+    told = json.loads(run(*words, "--resamples", "200", "--json").stdout)
+    found, by_name = estimates(told), {verdict["metric"]: verdict for verdict in told["verdicts"]}
+    assert list(by_name) == ["ood roc_auc", "error roc_auc", "selective accuracy_coverage_area"]
+    best = by_name["ood roc_auc"]
+    assert best["best"] == "entropy"
+    assert best["value"] == found["entropy", "ood", "roc_auc"]["value"]
+    assert "knn" not in best["not_separated"]
+    shown = run(*words, "--resamples", "200").stdout
+    assert "verdict: ood roc_auc: entropy is best (0.919)" in shown
+    assert "vecuq is 0.018 behind, more than chance explains." in shown
+
+
+def test_a_verdict_without_resamples_does_not_speak_of_chance_and_equal_methods_are_not_separated(run, tmp_path, new):
+    words = ("--ood", "is_ood", "--columns", ",".join(SCORES))
+    assert "nobody knows" in run("compare", CALIBRATION, NEW, *words, "--resamples", "0").stdout
+    rng = np.random.default_rng(0)
+    new.assign(is_ood=rng.integers(2, size=len(new))).to_csv(tmp_path / "coin.csv", index=False)
+    done = run("compare", CALIBRATION, tmp_path / "coin.csv", *words, "--resamples", "40", "--json")
+    assert json.loads(done.stdout)["verdicts"][0]["not_separated"]
+    assert "but chance explains its lead" in run("compare", CALIBRATION, tmp_path / "coin.csv", *words).stdout
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_on_a_narrow_terminal_no_name_and_no_number_is_cut(run, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    for words in (["evaluate", NEW], ["compare", CALIBRATION, NEW]):
+        shown = run(*words, *LABELS, *FEW, "--flip", "knn").stdout
+        tables = [line for line in shown.splitlines() if line[:1] in "┏┃┡│└"]
+        assert "…" not in shown
+        assert max(map(len, tables)) <= width
+        names = {line.split("│")[1].strip() for line in tables if line.startswith("│")}
+        assert {"mahalanobis", "mutual_information"} <= names
+    assert {"mahalanobis()", "isolation_forest()"} <= names
+    heads = " ".join(line for line in tables if line.startswith("┃"))
+    assert all(head in heads for head in ("selective accuracy_coverage_area", "wins", "Pareto share"))
+
+
 def test_wins_and_losses_of_a_comparison_balance(run):
     told = json.loads(run("compare", CALIBRATION, NEW, *LABELS, *FEW, "--json").stdout)["comparison"]
     assert sum(line["wins"] for line in told) == sum(line["losses"] for line in told) > 0
@@ -115,7 +154,7 @@ def test_the_same_seed_gives_the_same_intervals(run):
 
 
 WRONG = {
-    "no labels": (["evaluate", NEW], 1, "--error, --ood or --quality"),
+    "no labels": (["evaluate", NEW], 2, "--error, --ood or --quality"),
     "a label that is not there": (["evaluate", NEW, "--ood", "nope"], 1, "nope"),
     "a label that is a score": (
         ["compare", CALIBRATION, NEW, "--ood", "knn", *FEW],
@@ -135,11 +174,11 @@ WRONG = {
         1,
         "label and a score",
     ),
-    "curves without labels": (["evaluate", NEW, "--curves", "x.png"], 2, "--curves needs --quality or --error"),
-    "curves of foreign rows": (
+    "curves without labels": (["evaluate", NEW, "--curves", "x.png"], 2, "--error, --ood or --quality"),
+    "curves of out-of-distribution rows": (
         ["evaluate", NEW, "--ood", "is_ood", "--curves", "x.csv"],
         2,
-        "--curves needs --quality or --error",
+        "--curves needs --error or --quality",
     ),
     "curves in an unknown format": (
         ["evaluate", NEW, "--error", "is_error", "--curves", "x.pdf"],
@@ -154,12 +193,19 @@ WRONG = {
     "curves in place of the table": (
         ["evaluate", NEW, "--error", "is_error", "--curves", NEW],
         2,
-        "choose another name for the curves",
+        "choose another name",
     ),
     "curves in place of the numbers": (
         ["evaluate", NEW, "--error", "is_error", "-o", "x.csv", "--curves", "./x.csv"],
         2,
-        "choose another name for the curves",
+        "choose another name",
+    ),
+    "the name that others give a metric": (["evaluate", NEW, "--ood", "is_ood", "--metrics", "auroc"], 2, "'roc_auc'?"),
+    "tables in place of the rows": (["evaluate", NEW, "--ood", "is_ood", "-o", NEW], 2, "must not be overwritten"),
+    "tables in place of the calibration rows": (
+        ["compare", CALIBRATION, NEW, "--ood", "is_ood", "-o", CALIBRATION],
+        2,
+        "must not be overwritten",
     ),
     "too few resamples": (["evaluate", NEW, "--ood", "is_ood", "--resamples", "-1"], 2, "resamples"),
 }

@@ -173,7 +173,7 @@ def test_a_measure_of_another_package_appears_in_the_catalogue_and_can_be_asked_
         def load(self):
             return registry.Measure("spread", "Range of the logits", "logits", lambda x: np.ptp(x, axis=(0, 2)))
 
-    monkeypatch.setattr(registry, "entry_points", lambda group: [Point()])
+    monkeypatch.setattr("vecuq._check.entry_points", lambda group: [Point()])
     registry.known_measures.cache_clear()
     try:
         assert "Range of the logits" in run("measures").stdout

@@ -5,7 +5,7 @@ import numpy.testing as npt
 import pytest
 
 from vecuq import ClassifierOutputs, outputs, read_outputs
-from vecuq.errors import TableError
+from vecuq.errors import TableError, VecuqWarning
 from vecuq.measures import fit_densities, list_measures, measure, risk
 
 PLAIN = [
@@ -202,3 +202,17 @@ def test_files_that_do_not_belong_together_are_told(tmp_path):
 def write_text(path):
     path.write_text("{}")
     return path
+
+
+def test_a_file_of_unknown_arrays_is_refused_with_their_names(tmp_path):
+    np.savez(tmp_path / "o.npz", arr_0=np.zeros((3, 2)), preds=np.zeros(3))
+    with pytest.raises(TableError, match=r"it holds \['arr_0', 'preds'\]"):
+        read_outputs(tmp_path / "o.npz")
+
+
+def test_probabilities_under_the_name_of_logits_and_swapped_axes_get_a_warning():
+    probs = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 40))
+    with pytest.warns(VecuqWarning, match="look like probabilities"):
+        ClassifierOutputs.of(logits=probs)
+    with pytest.warns(VecuqWarning, match="400 members and 5 rows"):
+        ClassifierOutputs.of(logits=np.random.default_rng(0).normal(size=(400, 5, 3)))

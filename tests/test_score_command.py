@@ -158,7 +158,7 @@ def test_a_selection_without_a_rate_or_by_an_unknown_rule_is_wrong_usage(run, tm
 
 def test_a_selection_that_cannot_be_had_or_has_no_place_leaves_nothing_behind(refused, tmp_path, model, new, make_rows):
     told = refused("score", model, new, "-o", tmp_path / "o.csv", "--alpha", 0.05, "--select", "by")
-    assert "alpha=0.05 with method='by' over 40 rows needs at least" in told
+    assert "--alpha 0.05 with --select by over 40 rows needs at least" in told
     write_batches(tmp_path / "t.csv", pa.table({**make_rows(5, 0), "selected": [True] * 5}).to_batches())
     told = refused("score", model, tmp_path / "t.csv", "-o", tmp_path / "o.csv", "--alpha", 0.3, "--select", "bh")
     assert "['selected'] already" in told

@@ -7,18 +7,20 @@ import math
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import wraps
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vecuq.errors import CalibrationError, ColumnError, SettingError, TableError
+from vecuq.errors import CalibrationError, ColumnError, SettingError, TableError, VecuqWarning
 
 Array = NDArray[np.float64]
+_Kind = TypeVar("_Kind")
 
 
 def one_line(what: object, *, most: int = 200) -> str:
@@ -171,3 +173,18 @@ def keywords_only(init: Callable[..., None]) -> Callable[..., None]:
 def shape_of(data: Any) -> str:
     """Describe an array for an error message."""
     return f"shape {getattr(data, 'shape', None)} and dtype {getattr(data, 'dtype', None)}"
+
+
+def from_packages(group: str, kind: type[_Kind], refused: Callable[[_Kind], bool]) -> Iterator[_Kind]:
+    """Yield what installed packages add through the entry points of ``group``; warn of all that is no use."""
+    for point in entry_points(group=group):
+        try:
+            added = point.load()
+        except Exception as error:  # a broken package must not take ours down
+            warnings.warn(f"The entry point {point.name!r} of {group} failed: {error}", VecuqWarning, stacklevel=3)
+            continue
+        if isinstance(added, kind) and not refused(added):
+            yield added
+        else:
+            what = f"The entry point {point.name!r} of {group} is no {kind.__name__} of a new name."
+            warnings.warn(what, VecuqWarning, stacklevel=3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import Array, existing_file, in_range, shape_of
-from vecuq.errors import TableError
+from vecuq.errors import TableError, VecuqWarning
 
 # Entries of one block of (members, rows, classes): a measure makes several copies, small enough for caches.
 _BLOCK_ENTRIES = 200_000
@@ -83,6 +84,7 @@ class ClassifierOutputs:
             temperature,
         )
         made._check_lengths()
+        made._warn_suspicious()
         return made
 
     @property
@@ -125,6 +127,21 @@ class ClassifierOutputs:
                 f"`embeddings` must have shape ({self.n_rows:,}, d) or (members, {self.n_rows:,}, d); "
                 f"got {shape_of(self.embeddings)}."
             )
+
+    def _warn_suspicious(self) -> None:
+        """Warn of arrays that are probably something else than their name or shape says."""
+        n_members = len(self.members)
+        if n_members > 50 and n_members > 4 * self.n_rows:
+            _warn(f"{n_members:,} members and {self.n_rows:,} rows: the axes must be (members, rows, classes).")
+        first = np.asarray(self.members[0][:100], dtype=float)
+        if self.are_probabilities or first.shape[1] < 2 or not first.size:
+            return
+        if first.min() >= 0 and (np.abs(first.sum(axis=1) - 1.0) < 1e-3).all():
+            _warn("The logits look like probabilities: none is negative and each row sums to 1. Call them `probs`.")
+
+
+def _warn(what: str) -> None:
+    warnings.warn(what, VecuqWarning, stacklevel=4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,13 +239,14 @@ def _read_file(path: Path) -> dict[str, Any]:
         if path.suffix.lower() != ".npz":
             raise TableError(f"{path} must be an npz or npy file of logits or probabilities.")
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files if name in _KNOWN}
+            names = sorted(archive.files)
+            arrays = {name: archive[name] for name in names if name in _KNOWN}
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, AttributeError) as error:
         if isinstance(error, TableError):
             raise
         raise TableError(f"{path} cannot be read (objects are refused): {' '.join(str(error).split())[:200]}") from None
     if ("logits" in arrays) == ("probs" in arrays):
-        raise TableError(f"{path} must hold either `logits` or `probs`; it holds {sorted(arrays)}.")
+        raise TableError(f"{path} must hold either `logits` or `probs`; it holds {names}.")
     return arrays
 
 

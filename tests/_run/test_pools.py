@@ -1,5 +1,4 @@
 import threading
-import time
 
 import pytest
 
@@ -11,11 +10,14 @@ def test_items_come_in_order():
 
 
 def test_the_next_items_are_made_before_they_are_asked_for():
-    made = []
-    stream = ahead((made.append(k) or k for k in range(10)), depth=2)
+    made = [threading.Event() for _ in range(10)]
+    stream = ahead((made[k].set() or k for k in range(10)), depth=2)
     assert next(stream) == 0
-    time.sleep(0.3)
-    assert 2 <= len(made) <= 5
+    # Nobody has asked for these two, and yet they come; a deadlock would end the wait.
+    assert made[1].wait(10.0)
+    assert made[2].wait(10.0)
+    # Two lie ready and one is in the making: no more, however long we wait.
+    assert not made[6].is_set()
     stream.close()
 
 

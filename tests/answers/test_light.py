@@ -3,10 +3,29 @@ import sys
 
 import pytest
 
+HEAVY = ("pydantic", "sklearn", "scipy", "matplotlib", "pyarrow", "numpy", "narwhals")
 
-@pytest.mark.parametrize("module", ["vecuq", "vecuq.measures", "vecuq.workflows"])
+
+def imported_by(code):
+    """The heavy packages that a fresh interpreter has imported after running some code."""
+    script = f"import sys\n{code}\nprint(*(name for name in {HEAVY!r} if name in sys.modules), file=sys.stderr)"
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stderr.split()
+
+
+@pytest.mark.parametrize("module", ["vecuq", "vecuq.cli", "vecuq.measures", "vecuq.workflows"])
 def test_pydantic_is_imported_with_answers_and_not_before(module):
-    has_pydantic = "print('pydantic' in sys.modules)"
-    code = f"import sys, {module}; {has_pydantic}; import vecuq.answers as a; a.AnswerRecord; {has_pydantic}"
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed.split() == ["False", "True"]
+    assert "pydantic" not in imported_by(f"import {module}")
+    assert "pydantic" in imported_by(f"import {module}, vecuq.answers; vecuq.answers.AnswerRecord")
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], []])
+def test_version_and_help_import_nothing_heavy(words):
+    run = f"from vecuq.cli import main; sys.argv = ['vecuq', *{words!r}]"
+    assert imported_by(f"{run}\ntry:\n    main()\nexcept SystemExit:\n    pass") == []
+
+
+@pytest.mark.parametrize("command", ["fit", "score", "evaluate", "compare", "reproduce", "doctor"])
+def test_the_help_of_a_command_imports_no_tables_and_no_drawings(command):
+    run = f"from vecuq.cli import main; sys.argv = ['vecuq', {command!r}, '--help']"
+    found = imported_by(f"{run}\ntry:\n    main()\nexcept SystemExit:\n    pass")
+    assert {"matplotlib", "pyarrow", "sklearn"}.isdisjoint(found)  # typer itself brings pydantic

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vecuq import baselines
+from vecuq import _check, baselines
 from vecuq.baselines import Baseline, find_baselines, list_baselines, registry
 from vecuq.errors import SettingError, VecuqWarning
 
@@ -25,7 +25,7 @@ def installed(monkeypatch):
     """Pretend that packages with these entry points are installed."""
 
     def install(*points):
-        monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "vecuq.baselines" else ())
+        monkeypatch.setattr(_check, "entry_points", lambda group: points if group == "vecuq.baselines" else ())
         registry.baselines.cache_clear()
 
     yield install
@@ -37,13 +37,13 @@ def test_every_name_of_the_interface_is_there():
     assert wanted | {"minmax_sum", "z_sum", "harmonic", "cauchy", "knn", "copula"} == set(list_baselines())
 
 
-def test_every_name_is_a_combiner_of_the_package_with_a_meaning_and_a_reference():
+def test_every_name_is_a_combiner_of_the_package_with_a_meaning_and_a_citation():
     for name, found in registry.baselines().items():
         assert found.make is getattr(baselines, name)
         assert name in baselines.__all__
         assert len(found.about) > 20
         assert not found.about.endswith(".")
-        assert found.reference.endswith(".") or name == "sum"
+        assert found.citation.endswith(".") or name == "sum"
 
 
 def test_combiners_are_found_by_name_and_a_slip_gets_a_hint():

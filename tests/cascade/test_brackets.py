@@ -8,7 +8,7 @@ import pytest
 
 from vecuq import Cascade, Settings, fit_ranker, read_table
 from vecuq.cascade.bounds import Bounds
-from vecuq.cascade.brackets import _stages, need_brackets
+from vecuq.cascade.brackets import need_brackets, stages
 from vecuq.data import demo_files
 from vecuq.errors import CalibrationError
 
@@ -78,18 +78,18 @@ def test_bounds_that_keep_off_where_the_score_falls_leave_the_brackets_whole():
 
 
 def test_few_steps_are_tried_in_every_set_and_many_in_their_order():
-    def stages(ranker, order):
+    def known_at(ranker, order):
         return [
             [name for name, known in zip(ranker.columns, flags, strict=True) if known]
-            for flags in _stages(ranker, order)
+            for flags in stages(ranker, order)
         ]
 
     few = fit_ranker(np.random.default_rng(3).gamma(2.0, size=(60, 3)))
-    assert stages(few, [("x2",), ("x0", "x1")]) == [[], ["x2"], ["x0", "x1"]]
-    assert len(stages(few, [("x0",), ("x1",), ("x2",)])) == 7
+    assert known_at(few, [("x2",), ("x0", "x1")]) == [[], ["x2"], ["x0", "x1"]]
+    assert len(known_at(few, [("x0",), ("x1",), ("x2",)])) == 7
     many = fit_ranker(np.random.default_rng(3).gamma(2.0, size=(400, 5)))
     order = [(f"x{k}",) for k in (4, 3, 2, 1, 0)]
-    assert stages(many, order) == [[], ["x4"], ["x3", "x4"], ["x2", "x3", "x4"], ["x1", "x2", "x3", "x4"]]
+    assert known_at(many, order) == [[], ["x4"], ["x3", "x4"], ["x2", "x3", "x4"], ["x1", "x2", "x3", "x4"]]
 
 
 def test_an_ordinary_ranker_is_proven_and_an_uneven_grid_is_tried(monkeypatch):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vecuq import Cascade, ScoreTable, fit_ranker, read_table
-from vecuq.data import demo_files, ensemble_file
+from vecuq.data import demo_files
 from vecuq.errors import ColumnError, SettingError
 
 COLUMNS = ("entropy", "mutual_information", "mahalanobis", "knn")
@@ -63,7 +63,7 @@ def test_a_third_of_the_cost_is_saved_on_the_example_where_bounds_are_known(demo
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not ensemble_file("cifar10").exists(), reason="the ensembles of the image studies are not there")
+@pytest.mark.usefixtures("paper_data")
 @pytest.mark.parametrize("dataset", ["cifar10", "fashion_mnist"])
 def test_every_decision_on_the_image_studies_is_the_one_of_all_columns(dataset):
     from vecuq.paper.ensembles import group_scores

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from vecuq import ScoreTable, Settings
-from vecuq.doctor import CHECKS, SEVERITIES, Case, Finding, examine
-from vecuq.doctor.case import MOST_ROWS, correlation
+from vecuq.doctor import CHECKS, SEVERITIES, Case, Finding, examine, rank_correlation
+from vecuq.doctor.case import MOST_ROWS
 from vecuq.doctor.finding import worst
 
 
@@ -52,7 +52,18 @@ def test_sound_rows_raise_no_warning(healthy):
 
 
 def test_every_check_answers(healthy):
-    named = {"size", "missing", "constant", "overlap", "direction", "scale", "contamination", "fit", "anchors"}
+    named = {
+        "size",
+        "copies",
+        "missing",
+        "constant",
+        "overlap",
+        "direction",
+        "scale",
+        "contamination",
+        "fit",
+        "anchors",
+    }
     named |= {"resemblance", "epsilon", "grid", "monotone", "new rows", "drift", "flagged"}
     assert {finding.check for finding in healthy} == named
     assert len(CHECKS) == len(named)
@@ -133,7 +144,7 @@ def test_a_column_of_the_wrong_sign_is_suspected_until_it_is_flipped():
 
 def test_of_two_columns_neither_is_blamed():
     table = sound()[["entropy", "knn"]].assign(knn=-sound()["knn"])
-    assert "go against each other" in one("direction", table).what
+    assert "one of the two columns falls as the other rises" in one("direction", table).what
 
 
 @pytest.mark.parametrize("name", ["max_confidence", "log-likelihood", "meanLogProb_max_prob", "similarity"])
@@ -213,8 +224,8 @@ def test_the_resemblance_to_the_plain_sum_is_measured(healthy):
 def test_correlation_is_spearmans():
     rng = np.random.default_rng(4)
     a, b = rng.integers(0, 5, size=60).astype(float), rng.normal(size=60)
-    assert correlation(a, b) == pytest.approx(spearmanr(a, b).statistic, abs=1e-12)
-    assert np.isnan(correlation(np.ones(5), np.arange(5.0)))
+    assert rank_correlation(a, b) == pytest.approx(spearmanr(a, b).statistic, abs=1e-12)
+    assert np.isnan(rank_correlation(np.ones(5), np.arange(5.0)))
 
 
 def test_what_cannot_be_fitted_is_a_finding_not_an_error():
@@ -279,8 +290,32 @@ def test_false_alarms_of_the_drift_check_are_rare():
     assert bad <= 2
 
 
+def test_copies_of_few_rows_are_no_calibration_set():
+    few = pd.concat([sound(10)] * 60)
+    found = one("copies", few)
+    assert (found.severity, found.figures["distinct"]) == ("serious", 10)
+    assert one("copies", sound()).severity == "ok"
+
+
+def test_a_column_that_spans_many_magnitudes_is_serious():
+    wide = 10.0 ** np.random.default_rng(3).uniform(-12, 12, size=400)
+    found = one("scale", sound().assign(knn=wide))
+    assert (found.severity, found.figures["column"]) == ("serious", "knn")
+    assert "quantile" in found.remedy
+
+
+@pytest.mark.parametrize("name", ["probability", "max_softmax", "certainty", "maxProb"])
+def test_a_name_that_suggests_confidence_is_noted(name):
+    assert name in one("direction", sound().rename(columns={"knn": name})).what
+
+
+@pytest.mark.parametrize("name", ["uncertainty_knn", "error_probability", "softmax_entropy"])
+def test_a_name_of_an_uncertainty_is_not_noted(name):
+    assert one("direction", sound().rename(columns={"knn": name})).severity == "ok"
+
+
 def test_few_new_rows_are_no_ground_for_a_verdict():
-    assert "too few to tell drift" in one("drift", sound(), sound(5, seed=1)).what
+    assert "too few to detect drift" in one("drift", sound(), sound(5, seed=1)).what
 
 
 def test_new_rows_follow_the_direction_of_the_calibration_rows():
@@ -337,7 +372,7 @@ def test_what_the_doctor_prescribes_can_be_tried(run, files):
     stretched = sound()
     stretched.loc[17, "knn"] = 1e5
     stretched.to_parquet(files / "stretched.parquet")
-    assert "scaling='quantile'" in run("doctor", files / "stretched.parquet").stdout
+    assert "--scaling quantile" in run("doctor", files / "stretched.parquet").stdout
     assert run("doctor", files / "stretched.parquet", "--scaling", "quantile", "--strict").exit_code == 0
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.testing as npt
 import pytest
 
-from vecuq import ClassifierOutputs
+from vecuq import ClassifierOutputs, _check
 from vecuq.errors import ColumnError, SettingError, VecuqWarning
 from vecuq.measures import Measure, compositions, find_measures, list_measures, measure, registry
 
@@ -26,7 +26,7 @@ def installed(monkeypatch):
     """Pretend that packages with these entry points are installed."""
 
     def install(*points):
-        monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "vecuq.measures" else ())
+        monkeypatch.setattr(_check, "entry_points", lambda group: points if group == "vecuq.measures" else ())
         registry.known_measures.cache_clear()
 
     yield install

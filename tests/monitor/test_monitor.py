@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vecuq import Monitor, Ranker, fit_ranker, load
-from vecuq.cli.monitoring import _advice
+from vecuq.cli.monitoring import advice
 from vecuq.conformal.bets import Fortune, bets_on, play
 from vecuq.errors import CalibrationError, ModelFileError, SettingError, TableError
 from vecuq.monitor.stream import Alarm
@@ -340,7 +340,7 @@ def test_the_advice_on_the_joint_score_names_where_the_joint_score_drifted(watch
     monitor.alarms = (Alarm("uncertainty", 20, 4, "higher", 1e3), Alarm("x1", 60, 33, "higher", 1e3))
     monitor.streams[2].log_evidence = 99.0
     passage = Passage("new.csv", 0, 100, n_missing=0, n_infinite=0, n_watched=100)
-    joint = _advice(Monitored(monitor, (passage,), 0))
+    joint = advice(Monitored(monitor, (passage,), 0))
     assert "no longer hold from row 4 of new.csv on. Look at x1 first." in joint
     monitor.alarms = monitor.alarms[1:]
-    assert "how x1 comes about from row 33 of new.csv on" in _advice(Monitored(monitor, (passage,), 0))
+    assert "what changed in x1 from row 33 of new.csv on" in advice(Monitored(monitor, (passage,), 0))

@@ -1,23 +1,23 @@
 """The studies: what the paper prints comes out, and what it claims is checked on real ensembles."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
 
 from vecuq import Settings, fit_ranker, workflows
 from vecuq._draw.sheets import Spread
-from vecuq.data import ensemble_file
 from vecuq.paper import STUDIES, ablation, ensembles, extremes, render_page, tasks
 from vecuq.paper.ensembles import CALIBRATION_ROWS, DATASETS, group_scores
 from vecuq.paper.extremes import compositions, keeps_order
 from vecuq.paper.images import best_or_second, worse_than_worst
-from vecuq.paper.printed import printed_table
+from vecuq.paper.study import printed_table
 from vecuq.paper.toy import toy_scores
 
 
 @pytest.fixture
-def one_group(monkeypatch):
+def one_group(monkeypatch, paper_data):
     """Studies on the first group of networks only: the same code, a fifth of the time."""
     for room in (tasks, ablation, extremes):
         monkeypatch.setattr(room, "n_groups", lambda _: 1)
@@ -112,8 +112,8 @@ def test_worse_than_worst_and_best_or_second_count_what_they_say():
 
 
 @pytest.mark.parametrize("dataset", DATASETS)
-def test_the_release_holds_five_groups_of_four_members_that_are_good_enough(dataset):
-    with np.load(ensemble_file(dataset), allow_pickle=False) as arrays:
+def test_the_release_holds_five_groups_of_four_members_that_are_good_enough(dataset, paper_data):
+    with np.load(paper_data.ensemble_file(dataset), allow_pickle=False) as arrays:
         assert set(arrays.files) == {"train", "train_labels", "test", "test_labels", *DATASETS[dataset]}
         logits, labels = arrays["test"], arrays["test_labels"]
         assert all(np.isfinite(arrays[name]).all() for name in arrays.files)
@@ -124,7 +124,8 @@ def test_the_release_holds_five_groups_of_four_members_that_are_good_enough(data
     assert len(np.unique(accuracy)) > 10  # members of their own, not copies
 
 
-def test_calibration_and_evaluation_rows_are_disjoint_and_no_foreign_row_calibrates():
+@pytest.mark.usefixtures("paper_data")
+def test_calibration_and_evaluation_rows_are_disjoint_and_no_out_of_distribution_row_calibrates():
     scores = group_scores("cifar10", 0)
     assert len(scores.calibration) == CALIBRATION_ROWS
     assert len(scores.calibration) + len(scores.test) == 10_000
@@ -133,8 +134,15 @@ def test_calibration_and_evaluation_rows_are_disjoint_and_no_foreign_row_calibra
     assert shared <= 0.001 * CALIBRATION_ROWS  # two images may get the very same logits in float16
 
 
-def test_all_logits_together_stay_below_forty_megabytes():
-    assert sum(ensemble_file(name).stat().st_size for name in ensembles.DATASETS) < 40e6
+def test_all_logits_together_stay_below_forty_megabytes(paper_data):
+    assert sum(paper_data.ensemble_file(name).stat().st_size for name in ensembles.DATASETS) < 40e6
+
+
+@pytest.mark.parametrize("name", ["images", "ablation", "extremes", "measures", "text"])
+def test_without_its_data_a_study_says_in_one_line_what_to_install(refused, monkeypatch, tmp_path, name):
+    monkeypatch.setitem(sys.modules, "vecuq_paper_data", None)
+    told = refused("reproduce", name, "-o", tmp_path / "out")
+    assert "pip install ./paper-data" in told
 
 
 def test_printed_tables_hold_the_papers_numbers():

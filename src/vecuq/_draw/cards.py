@@ -48,7 +48,7 @@ def _table(facts: Mapping[str, object]) -> str:
         f'<td style="{_VALUE}">{escape(str(value))}</td></tr>'
         for name, value in facts.items()
     )
-    return f'<table style="border-collapse:collapse;margin:.3em 0;border:0">{rows}</table>'
+    return f'<table style="border-collapse:collapse;margin:.3em 0;border:0;font:inherit;color:inherit">{rows}</table>'
 
 
 def histogram_svg(values: NDArray[np.float64], mark: float, *, label: str, width: int = 320, height: int = 56) -> str:

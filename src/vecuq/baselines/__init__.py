@@ -5,8 +5,7 @@
 """
 
 from vecuq.baselines.combiner import Combiner
-from vecuq.baselines.distances import knn, mahalanobis
-from vecuq.baselines.forest import isolation_forest
+from vecuq.baselines.distances import isolation_forest, knn, mahalanobis
 from vecuq.baselines.gaussian_copula import copula
 from vecuq.baselines.pvalues import cauchy, fisher, harmonic
 from vecuq.baselines.ranks import max_rank, mean_rank

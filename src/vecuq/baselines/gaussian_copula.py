@@ -11,7 +11,7 @@ import numpy as np
 
 from vecuq._check import Array
 from vecuq.baselines.combiner import Combiner, Scorer
-from vecuq.baselines.places import middle_place, sorted_columns
+from vecuq.baselines.ranks import middle_place, sorted_columns
 from vecuq.errors import SettingError
 
 # Every subset of the columns is looked at, so twice the work for one column more.

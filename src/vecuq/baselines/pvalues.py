@@ -13,7 +13,7 @@ import numpy as np
 
 from vecuq._check import Array
 from vecuq.baselines.combiner import Combiner, Scorer
-from vecuq.baselines.places import below, sorted_columns
+from vecuq.baselines.ranks import below, sorted_columns
 
 
 @dataclass(frozen=True, eq=False)

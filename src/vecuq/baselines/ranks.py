@@ -1,4 +1,4 @@
-"""Ranks within each column, averaged or at their highest."""
+"""Ranks within each column, by binary search: averaged, or at their highest."""
 # ruff: noqa: N801 - a combiner is called by its name in the catalogue: mean_rank().fit(...)
 
 from __future__ import annotations
@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecuq._check import Array
 from vecuq.baselines.combiner import Combiner, Scorer
-from vecuq.baselines.places import middle_place, sorted_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,3 +70,18 @@ class max_rank(Combiner):
 
     def _learn(self, rows: Array) -> Scorer:
         return RankCombination(sorted_columns(rows), np.maximum, 2 * len(rows))
+
+
+def sorted_columns(rows: Array) -> Array:
+    """Return the calibration scores of every column in rising order, shape (columns, rows)."""
+    return np.sort(rows.T, axis=1)
+
+
+def below(ordered: Array, scores: Array) -> NDArray[np.intp]:
+    """Return how many calibration scores of one column are smaller, from 0 to n."""
+    return np.searchsorted(ordered, scores, side="left")
+
+
+def middle_place(ordered: Array, scores: Array) -> NDArray[np.intp]:
+    """Return the number below plus the number not above, from 0 to 2n: twice the rank, ties shared evenly."""
+    return below(ordered, scores) + np.searchsorted(ordered, scores, side="right")

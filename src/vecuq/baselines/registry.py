@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import entry_points
 from typing import Any
 
-from vecuq._check import one_of
-from vecuq.baselines import distances, forest, gaussian_copula, pvalues, ranks, sums
-from vecuq.errors import SettingError, VecuqWarning
+from vecuq._check import from_packages, one_of
+from vecuq.baselines import distances, gaussian_copula, pvalues, ranks, sums
+from vecuq.errors import SettingError
 
 ENTRY_POINTS = "vecuq.baselines"
 
-# In the order in which they are listed. The meaning and the reference are read from the docstring.
+# In the order in which they are listed. The meaning and the citation are read from the docstring.
 _OURS = (
     sums.sum,
     sums.minmax_sum,
@@ -29,7 +27,7 @@ _OURS = (
     pvalues.cauchy,
     distances.mahalanobis,
     distances.knn,
-    forest.isolation_forest,
+    distances.isolation_forest,
     gaussian_copula.copula,
 )
 
@@ -39,13 +37,13 @@ class Baseline:
     """One way to combine columns.
 
     ``make()`` gives an unfitted combiner with ``fit(calibration)`` and ``uncertainty(new)``, one number per row, higher
-    = more uncertain; it takes the keywords ``columns`` and ``flip``, as :class:`vecuq.VecUQ` does. ``reference`` is
+    = more uncertain; it takes the keywords ``columns`` and ``flip``, as :class:`vecuq.VecUQ` does. ``citation`` is
     empty where there is none.
     """
 
     name: str
     about: str
-    reference: str
+    citation: str
     make: Any
 
 
@@ -61,23 +59,11 @@ def baselines() -> dict[str, Baseline]:
 
     Examples
     --------
-    >>> baselines()["fisher"].reference
+    >>> baselines()["fisher"].citation
     'Fisher, Statistical Methods for Research Workers (1925).'
     """
     known = {kind.__name__: _described(kind) for kind in _OURS}
-    for point in entry_points(group=ENTRY_POINTS):
-        try:
-            added = point.load()
-        except Exception as error:  # a broken package must not take ours down
-            warnings.warn(f"The baseline {point.name!r} could not be loaded: {error}", VecuqWarning, stacklevel=2)
-            continue
-        if not isinstance(added, Baseline) or added.name in known:
-            warnings.warn(
-                f"The entry point {point.name!r} is no vecuq.baselines.Baseline of a new name.",
-                VecuqWarning,
-                stacklevel=2,
-            )
-            continue
+    for added in from_packages(ENTRY_POINTS, Baseline, lambda one: one.name in known):
         known[added.name] = added
     return known
 

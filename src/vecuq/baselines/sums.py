@@ -93,9 +93,9 @@ class pca(Combiner):
     """First principal component of the z-scores; any real number, 0 on average over the calibration rows.
 
     ``sum over k of w_k z_k`` with w the unit eigenvector of the largest eigenvalue of the columns' correlation matrix,
-    turned so that its entries sum to a positive number. If they cancel, as they always do for two columns of which one
-    falls as the other rises, the longer tail over the calibration rows points up; failing that, the first column does.
-    A negative entry is possible: then raising a score lowers the result.
+    with the sign for which its entries sum to a positive number. If they cancel, as they always do for two columns of
+    which one falls as the other rises, the longer tail over the calibration rows points up; failing that, the first
+    column does. A negative entry is possible: then raising a score lowers the result.
 
     References
     ----------

@@ -25,9 +25,9 @@ class Bounds:
     """Bounds by column, in the direction in which the columns come."""
 
     columns: tuple[str, ...]
-    signs: Array  # (columns,), -1 where the ranker turns the column round
+    signs: Array  # (columns,), -1 where the ranker flips the column
     given: dict[str, Any]
-    assumed: bool  # taken for granted, so that a value beyond them breaks no promise
+    assumed: bool  # not given, so that a value beyond them is no error
 
     @staticmethod
     def of(bounds: Given | str | None, ranker: Ranker) -> Bounds:
@@ -46,13 +46,13 @@ class Bounds:
     def ends(self, values: Array, known: Flags) -> tuple[Array, Array]:
         """Return the least and greatest values of all columns in the ranker's direction, each (rows, columns)."""
         as_they_come = values * self.signs
-        told = {name: as_they_come[:, k] for k, name in enumerate(self.columns) if known[k]}
-        pairs = {name: _asked(name, bound, told) if callable(bound) else bound for name, bound in self.given.items()}
-        return self._turned(pairs, len(values))
+        found = {name: as_they_come[:, k] for k, name in enumerate(self.columns) if known[k]}
+        pairs = {name: _pair_of(name, bound, found) if callable(bound) else bound for name, bound in self.given.items()}
+        return self._signed(pairs, len(values))
 
     def fixed_ends(self) -> tuple[Array, Array]:
         """Return the ends that need no other column, each (columns,); where a function gives them, they are far."""
-        low, high = self._turned({name: bound for name, bound in self.given.items() if not callable(bound)}, 1)
+        low, high = self._signed({name: bound for name, bound in self.given.items() if not callable(bound)}, 1)
         return low[0], high[0]
 
     def refuse_outside(self, k: int, found: Array, low: Array, high: Array) -> None:
@@ -67,7 +67,7 @@ class Bounds:
                 f"with them would be wrong. Widen the bounds."
             )
 
-    def _turned(self, pairs: Mapping[str, Pair], n_rows: int) -> tuple[Array, Array]:
+    def _signed(self, pairs: Mapping[str, Pair], n_rows: int) -> tuple[Array, Array]:
         low = np.full((n_rows, len(self.columns)), -FAR)
         high = -low
         for name, (least, greatest) in pairs.items():
@@ -92,8 +92,8 @@ def _pair(name: str, bound: Any) -> Pair:
     return least, greatest
 
 
-def _asked(name: str, bound: Callable[[Mapping[str, Array]], Pair], known: Mapping[str, Array]) -> Pair:
-    """Ask a function for bounds; each end may be one number or one per row."""
+def _pair_of(name: str, bound: Callable[[Mapping[str, Array]], Pair], known: Mapping[str, Array]) -> Pair:
+    """Compute bounds by a function; each end may be one number or one per row."""
     got = bound(known)
     try:
         least, greatest = (None if end is None else np.asarray(end + 0.0, dtype=float) for end in got)

@@ -43,9 +43,9 @@ def need_brackets(ranker: Ranker, order: Sequence[Step], bounds: Bounds) -> None
     rng = np.random.default_rng(0)
     ends = bounds.fixed_ends()
     rows = _trial_rows(ranker, rng)
-    # A known value beyond given bounds is refused; one beyond bounds that are taken for granted is not.
+    # A known value beyond given bounds is refused; one beyond assumed bounds is not.
     given = rows if bounds.assumed else np.clip(rows, *ends)
-    for known in _stages(ranker, order):
+    for known in stages(ranker, order):
         ways = np.stack([np.where(known, given, level) for level in _levels(ranker, rows, ends, rng)], axis=1)
         scores = ranker.rank_complete(ways.reshape(-1, rows.shape[1]))[1].reshape(ways.shape[:2])
         fall = float(falls(scores).max())
@@ -62,8 +62,8 @@ def _refusal(why: str, ranker: Ranker) -> CalibrationError:
     )
 
 
-def _stages(ranker: Ranker, order: Sequence[Step]) -> Iterator[Flags]:
-    """Yield which columns may be known while others are not; of few steps every set, so that no order has more luck."""
+def stages(ranker: Ranker, order: Sequence[Step]) -> Iterator[Flags]:
+    """Yield which columns may be known while others are not; of few steps every set, so that no order is favoured."""
     sets = [order[:count] for count in range(len(order))]
     if len(order) <= _FEW_STEPS:
         sets = [chosen for size in range(len(order)) for chosen in combinations(order, size)]

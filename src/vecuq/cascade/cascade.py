@@ -18,8 +18,7 @@ from vecuq._check import Array, finite_rows, in_range
 from vecuq.cascade.bounds import Bounds, Given
 from vecuq.cascade.brackets import need_brackets, need_monotone
 from vecuq.cascade.order import Step, cheapest_path, costs_of, given_order, useful_steps
-from vecuq.cascade.report import Decision, Savings
-from vecuq.cascade.walk import Walk
+from vecuq.cascade.walk import Decision, Savings, Walk
 from vecuq.errors import ColumnError, SettingError
 from vecuq.ranker import Ranker, is_proven_monotone
 
@@ -28,7 +27,7 @@ Fetch = Callable[[str, NDArray[np.intp]], Array]
 # Two ways to the same score may differ by rounding, and where brackets are tried, not proven, a small fall may escape;
 # an early decision keeps more of a distance than that.
 _ROOM = 1e-6
-# Enough rows to tell one order of the columns from another.
+# Enough rows to compare orders of the columns.
 _MOST_ROWS = 2_000
 
 
@@ -50,7 +49,7 @@ class Cascade:
         value, ``{"entropy": (0, math.log(10))}`` (None for an open end), or a function from the columns that are known
         already to these two, ``{"mutual_information": lambda known: (0, known.get("entropy", math.log(10)))}``. A row
         can be *cleared* early only while every unknown column has a greatest value; to be flagged it needs none.
-        ``"calibration"`` takes the range of the calibration rows for granted: much is saved, but a row whose unseen
+        ``"calibration"`` assumes the range of the calibration rows: much is saved, but a row whose unseen
         column leaves that range may be cleared wrongly.
     order
         ``"cheap"``: the cheapest first. ``"best"``: the order that costs least on ``rows``, exactly. Or the keys of
@@ -60,7 +59,7 @@ class Cascade:
 
     Notes
     -----
-    A value that is missing is noticed when it is asked for, and flags the row then. :meth:`vecuq.Ranker.flag` flags
+    A missing value is noticed when it is requested, and flags the row then. :meth:`vecuq.Ranker.flag` flags
     every row that lacks a value; a cascade clears one whose missing value could not have changed the decision.
 
     Examples
@@ -103,7 +102,7 @@ class Cascade:
 
     @property
     def assumed(self) -> bool:
-        """Whether the bounds are taken for granted, so that a value beyond them is no error."""
+        """Whether the bounds are assumed, so that a value beyond them is no error."""
         return self._bounds.assumed
 
     @property
@@ -112,9 +111,9 @@ class Cascade:
         return math.fsum(self.costs[step] for step in self.order)
 
     def decide(self, get_component: Callable[[str], Any]) -> Decision:
-        """Decide one row, asking for its columns one after the other until nothing more can change.
+        """Decide one row, requesting its columns one after the other until the decision cannot change.
 
-        A value that is asked for and missing (None, NaN, infinite) flags the row at once: nothing says that it is
+        A value that is requested and missing (None, NaN, infinite) flags the row at once: nothing shows that it is
         in-distribution.
 
         Parameters
@@ -133,7 +132,7 @@ class Cascade:
         )
 
     def decide_table(self, table: Any) -> Savings:
-        """Decide recorded rows as :meth:`decide` would one by one, and tell what it saves."""
+        """Decide recorded rows as :meth:`decide` would one by one, and return what it saves."""
         values = np.asarray(self.ranker.values_of(table), dtype=float)
         as_they_come = values * self._bounds.signs
         walk = self._walk(lambda name, rows: as_they_come[rows, self.ranker.columns.index(name)], len(values))

@@ -1,4 +1,4 @@
-"""What the columns cost, and the order in which they are asked for."""
+"""What the columns cost, and the order in which they are computed."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def useful_steps(costs: Mapping[Step, float], ranker: Ranker) -> list[Step]:
 def given_order(
     order: str | Sequence[str | Step], costs: Mapping[Step, float], useful: list[Step]
 ) -> list[Step] | None:
-    """Return the steps in the order that was asked for; None if the best one is to be found."""
+    """Return the steps in the given order; None if the best one is to be found."""
     if isinstance(order, str):
         return useful if one_of("order", order, ORDERS) == "cheap" else None
-    asked = [_step(key) for key in order]
-    if sorted(asked) != sorted(costs):
+    given = [_step(key) for key in order]
+    if sorted(given) != sorted(costs):
         raise SettingError(f"order must name each key of costs once: {list(costs)}; got {list(order)}.")
-    return [step for step in asked if step in useful]
+    return [step for step in given if step in useful]
 
 
 def cheapest_path(

@@ -1,4 +1,4 @@
-"""Rows on their way through the steps of a cascade."""
+"""Rows on their way through the steps of a cascade, and the decisions that come out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
+from vecuq.cascade.order import Step
 
 Flags = NDArray[np.bool_]
 
@@ -55,3 +56,27 @@ class Walk:
         self.flagged[lost], self.open[lost] = True, False
         self.lower[lost] = self.upper[lost] = np.nan
         return rows[~missing]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The decision on one row, from which columns, at what cost."""
+
+    flagged: bool
+    computed: tuple[str, ...]  # in the order in which they were computed
+    cost: float
+    lower: float  # the score of the full row lies between these two; NaN if a value is missing
+    upper: float
+
+
+@dataclass(frozen=True, eq=False)
+class Savings:
+    """What a cascade saves on recorded rows."""
+
+    flagged: NDArray[np.bool_]  # (rows,)
+    cost: Array  # (rows,)
+    n_computed: NDArray[np.int64]  # (rows,), columns
+    order: tuple[Step, ...]
+    share_saved: float  # of the cost of every column that matters, in every row
+    n_different: int  # rows that `Ranker.flag` decides otherwise: 0 of the complete ones where the bounds hold
+    n_cleared_incomplete: int  # of these, rows cleared before a value that is missing was requested

@@ -4,21 +4,93 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from vecuq._version import __version__
-from vecuq.cli.asking import ask
-from vecuq.cli.evaluating import compare, evaluate
-from vecuq.cli.examining import doctor
-from vecuq.cli.fitting import fit
-from vecuq.cli.measuring import list_measures, measure
-from vecuq.cli.monitoring import monitor
-from vecuq.cli.ranking import demo, rank, report, score
-from vecuq.cli.studies import reproduce
+
+
+class Entry(NamedTuple):
+    """Where a command is defined, and its one-line help."""
+
+    place: str  # module:function, in this package
+    about: str
+
+
+# The one-line helps are the first sentences of the docstrings; a test compares them. They stand here so that
+# `vecuq --help` need not import the commands.
+COMMANDS = {
+    "ask": Entry(
+        "asking:ask",
+        "Ask a language model: one greedy answer and several samples to each question, with log-probs and entropies.",
+    ),
+    "measure": Entry(
+        "measuring:measure",
+        "Compute uncertainty scores from the outputs of a classifier or the answers of a language model.",
+    ),
+    "measures": Entry("measuring:list_measures", "List everything that `vecuq measure` can compute."),
+    "doctor": Entry(
+        "examining:doctor", "Check calibration rows before you trust them, and new rows for drift from them."
+    ),
+    "fit": Entry("fitting:fit", "Learn from in-distribution rows how their score vectors lie, and save the model."),
+    "score": Entry(
+        "ranking:score",
+        "Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.",
+    ),
+    "rank": Entry("ranking:rank", "Fit, score and report in one go: from two tables to a folder with everything."),
+    "report": Entry("ranking:report", "Write a self-contained HTML page about new rows and how the model ranks them."),
+    "evaluate": Entry("evaluating:evaluate", "Measure how well each score, and `uncertainty`, does on labelled rows."),
+    "compare": Entry(
+        "evaluating:compare", "Compare vecuq with every other way to combine the scores, on labelled rows."
+    ),
+    "monitor": Entry("monitoring:monitor", "Watch a stream of rows for drift from the calibration rows."),
+    "demo": Entry("ranking:demo", "Run the whole job on bundled example data: an ensemble on handwritten digits."),
+    "reproduce": Entry("studies:reproduce", "Compute the paper's tables and figures again, beside the printed ones."),
+}
+
+
+class _PlainFlags:
+    """A command whose help shows no type beside an option that takes no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
+class _Command(_PlainFlags, TyperCommand):
+    """One command, imported."""
+
+
+class LazyGroup(_PlainFlags, TyperGroup):
+    """The commands by name and one-line help; a command's module is imported when it runs or explains itself."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name, entry in COMMANDS.items():
+            self.commands[name] = TyperCommand(name, help=entry.about)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the named command, imported now, and its arguments."""
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, found and _imported(str(found.name)), rest
+
+
+def _imported(name: str) -> Any:
+    """Import a command's module and return the command."""
+    module, function = COMMANDS[name].place.split(":")
+    alone = typer.Typer(add_completion=False)
+    alone.command(name, cls=_Command)(getattr(import_module(f"vecuq.cli.{module}"), function))
+    return typer.main.get_command(alone)
+
 
 app = typer.Typer(
+    cls=LazyGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Many uncertainty scores, one order you can trust.",
@@ -27,9 +99,9 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
-    # To be stopped is a failure like any other: clean up, leave nothing half-written.
+    # A stop signal is a failure like any other: clean up, leave nothing half-written.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    app()
+    app(prog_name="vecuq")
 
 
 def _show_version(wanted: bool) -> None:
@@ -45,10 +117,3 @@ def _root(
     ] = False,
 ) -> None:
     """Hold the options that stand before any command."""
-
-
-app.command()(ask)
-app.command()(measure)
-app.command(name="measures")(list_measures)
-for command in (doctor, fit, score, rank, report, evaluate, compare, monitor, demo, reproduce):
-    app.command()(command)

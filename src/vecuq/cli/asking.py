@@ -13,7 +13,7 @@ import typer
 
 from vecuq.cli.options import AsJson
 from vecuq.cli.talk import err, friendly_errors, note, print_json, usage_errors
-from vecuq.cli.wording import as_options, option_names
+from vecuq.cli.wording import name_options, option_names
 from vecuq.errors import SettingError, VecuqError
 
 if TYPE_CHECKING:
@@ -215,4 +215,4 @@ def asking_bar(ctx: typer.Context) -> Iterator[Callable[[AskProgress], None]]:
 
 def _report_refused(ctx: typer.Context, now: AskProgress) -> None:
     if now.refused is not None:
-        note(as_options(str(now.refused), ctx))
+        note(name_options(str(now.refused), ctx))

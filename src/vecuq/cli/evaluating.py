@@ -1,18 +1,19 @@
-"""`vecuq evaluate` and `vecuq compare`: what scores are worth where labels say what is true."""
+"""`vecuq evaluate` and `vecuq compare`: how good scores are on rows whose labels are known."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vecuq import evaluation, workflows
-from vecuq._draw import Ranged
+from vecuq import workflows
 from vecuq.cli.options import AsJson, Calibration, Columns, ErrorColumn, Flip, OodColumn, listed
 from vecuq.cli.talk import friendly_errors, note, print_json, print_sheet, usage_errors, working
-from vecuq.evaluation import Bootstrap, find_metrics
+
+if TYPE_CHECKING:
+    from vecuq.evaluation import Evaluation
 
 QualityColumn = Annotated[
     str | None, typer.Option("--quality", help="Column that says how good each answer is; higher is better.")
@@ -24,8 +25,8 @@ Curves = Annotated[
     Path | None,
     typer.Option(
         "--curves",
-        help="Draw (png, svg) or list (csv) what is gained by leaving the most uncertain aside: quality over the share "
-        "rejected, error rate over the share kept.",
+        help="Write risk-coverage curves (with --error) and rejection curves (with --quality): a picture (png, svg) or "
+        "every number (csv).",
         metavar="FILE",
     ),
 ]
@@ -56,15 +57,22 @@ def evaluate(
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what every score column, and `uncertainty`, is worth on rows whose truth is known, with intervals."""
-    labels = workflows.Labels(error, ood, quality)
+    """Measure how well each score, and `uncertainty`, does on labelled rows.
+
+    Every number comes with its bootstrap interval.
+    """
+    from vecuq.evaluation import Bootstrap, find_metrics, task_sheets
+
+    labels = _labels(error, ood, quality)
+    if curves is not None and not (error or quality):
+        raise typer.BadParameter("--curves needs --error or --quality, the column that the curves are about.")
     with usage_errors():
         bootstrap = Bootstrap(resamples, level, seed)
         find_metrics(listed(metrics))
         if out is not None:
-            workflows.ending_of(out)
+            workflows.table_ending(out, taken=[table])
         if curves is not None:
-            workflows.curves_ending(curves, labels, taken=[table] if out is None else [table, out])
+            workflows.curves_ending(curves, taken=[table] if out is None else [table, out])
     with friendly_errors():
         with working() as tell:
             tell("evaluating")
@@ -82,7 +90,7 @@ def evaluate(
         if as_json:
             print_json({"n_rows": found.n_rows, "n_left_out": found.n_left_out, "estimates": found.rows()})
             return
-        for sheet in evaluation.task_sheets(found):
+        for sheet in task_sheets(found):
             print_sheet(sheet)
         _tell_gaps(found, level if resamples else None, columns=found.methods, flipped=listed(flip) or ())
 
@@ -103,18 +111,24 @@ def compare(
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fit vecuq and every rival combiner on the calibration rows alone, and compare them all on the test rows."""
+    """Compare vecuq with every other way to combine the scores, on labelled rows.
+
+    All are fitted on the calibration rows alone. A verdict says which is best, and whether by more than chance.
+    """
+    from vecuq.evaluation import Bootstrap
+
+    labels = _labels(error, ood, quality)
     with usage_errors():
         bootstrap = Bootstrap(resamples, level, seed)
         if out is not None:
-            workflows.ending_of(out)
+            workflows.table_ending(out, taken=[calibration, test])
     with friendly_errors():
         with working() as tell:
             tell("fitting and comparing")
             done = workflows.compare(
                 calibration,
                 test,
-                workflows.Labels(error, ood, quality),
+                labels,
                 columns=listed(columns),
                 flip=listed(flip) or (),
                 bootstrap=bootstrap,
@@ -122,33 +136,60 @@ def compare(
         if out is not None:
             workflows.write_sheets([done.sheet], out)
         if as_json:
-            told = {
-                "components": list(done.components),
-                "failed": done.failed,
-                "n_left_out": done.evaluation.n_left_out,
-            }
-            print_json({**told, "comparison": _plain(done), "estimates": done.evaluation.rows()})
+            print_json(_compared_as_dict(done))
             return
         print_sheet(done.sheet)
-        counted = "; wins and losses are differences that chance does not explain" if resamples else ""
+        counted = "; wins and losses are differences larger than chance explains" if resamples else ""
         typer.echo(f"name() is a baseline, see vecuq.baselines{counted}.")
+        _print_verdicts(done)
         for name, reason in done.failed.items():
             note(f"{name} is missing: {reason}")
         _tell_gaps(done.evaluation, level if resamples else None, columns=done.components, flipped=listed(flip) or ())
 
 
+def _labels(error: str | None, ood: str | None, quality: str | None) -> workflows.Labels:
+    """Return the label columns that were named; one at least is needed."""
+    if not (error or ood or quality):
+        raise typer.BadParameter(
+            "There are no labels to evaluate with. Name a column with --error, --ood or --quality."
+        )
+    return workflows.Labels(error, ood, quality)
+
+
+def _print_verdicts(done: workflows.Compared) -> None:
+    """Print who is best on each metric, and where vecuq stands if it is not."""
+    for verdict in done.verdicts:
+        typer.echo(f"verdict: {verdict}")
+        if verdict.level is None or verdict.best is None or verdict.best.startswith("vecuq"):
+            continue
+        gap = done.evaluation.comparison(verdict.metric).difference(verdict.best, "vecuq")
+        how = "more than chance explains" if gap.excludes_zero else "no more than chance explains"
+        typer.echo(f"         vecuq is {abs(gap.value):.3f} behind, {how}.")
+
+
+def _compared_as_dict(done: workflows.Compared) -> dict[str, Any]:
+    return {
+        "components": list(done.components),
+        "failed": done.failed,
+        "n_left_out": done.evaluation.n_left_out,
+        "verdicts": [verdict.to_dict() for verdict in done.verdicts],
+        "comparison": _plain(done),
+        "estimates": done.evaluation.rows(),
+    }
+
+
 def _plain(done: workflows.Compared) -> list[dict[str, Any]]:
     """Return the lines of a comparison with plain numbers; intervals are among the estimates."""
+    from vecuq._draw import Ranged
+
     return [
         {head: float(cell) if isinstance(cell, Ranged) else cell for head, cell in row.items()}
         for row in done.sheet.rows
     ]
 
 
-def _tell_gaps(
-    found: evaluation.Evaluation, level: float | None, *, columns: Sequence[str], flipped: Sequence[str]
-) -> None:
-    """Print what the intervals are, which rows were left out, why figures are missing, and what looks upside down."""
+def _tell_gaps(found: Evaluation, level: float | None, *, columns: Sequence[str], flipped: Sequence[str]) -> None:
+    """Print what the intervals are, which rows were left out, what is missing, and which columns look flipped."""
     if level is not None:
         typer.echo(f"[low, high]: {100 * level:g} % bootstrap interval.")
     if found.n_left_out:
@@ -165,7 +206,7 @@ def _tell_gaps(
         note(f"{name}: worse than chance. If its direction is wrong, {remedy}.")
 
 
-def _below_chance(found: evaluation.Evaluation, method: str) -> bool:
+def _below_chance(found: Evaluation, method: str) -> bool:
     """Whether all ROC-AUCs of a method lie below one half with their intervals."""
     areas = [one.estimate(method) for one in found.comparisons if one.metric.name == "roc_auc"]
     return bool(areas) and all(area.high < 0.5 for area in areas)

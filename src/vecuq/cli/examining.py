@@ -1,16 +1,12 @@
-"""`vecuq doctor`: looks over calibration rows before they are trusted."""
+"""`vecuq doctor`: checks calibration rows before they are trusted."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from vecuq import workflows
 from vecuq.cli.options import (
@@ -24,8 +20,7 @@ from vecuq.cli.options import (
     Scaling,
     listed,
 )
-from vecuq.cli.talk import friendly_errors, print_json, usage_errors, working
-from vecuq.doctor import SEVERITIES
+from vecuq.cli.talk import as_options, friendly_errors, print_json, table_width, usage_errors, working
 from vecuq.ranker import Settings
 
 _DEFAULTS = Settings()
@@ -36,7 +31,7 @@ def doctor(
     calibration: Calibration,
     new: Annotated[
         Path | None,
-        typer.Argument(help="Rows to compare with calibration, for drift.", metavar="NEW", show_default=False),
+        typer.Argument(help="New rows, to compare with calibration.", metavar="NEW", show_default=False),
     ] = None,
     columns: Columns = None,
     flip: Flip = None,
@@ -49,15 +44,15 @@ def doctor(
     scaling: Scaling = _DEFAULTS.scaling,
     epsilon: Epsilon = _DEFAULTS.epsilon,
 ) -> None:
-    """Look over calibration rows: size, columns, outliers, foreign rows, the fitted order, drift of new rows.
+    """Check calibration rows before you trust them, and new rows for drift from them.
 
-    Give the options that you will fit with, and it is that model which is looked over.
+    Size, columns, outliers, out-of-distribution rows, and the fitted order: give the options that you will fit with.
     """
     with usage_errors():
         settings = Settings(reference=reference, epsilon=epsilon, scaling=scaling, holdback=holdback)
     with friendly_errors():
         with working() as tell:
-            tell("looking over the rows")
+            tell("checking the rows")
             done = workflows.doctor(
                 calibration, new, settings=settings, columns=listed(columns), flip=listed(flip) or ()
             )
@@ -71,6 +66,8 @@ def doctor(
 
 
 def _print_json(done: workflows.Examined, counts: Counter[str]) -> None:
+    from vecuq.doctor import SEVERITIES
+
     print_json(
         {
             "columns": list(done.columns),
@@ -85,17 +82,23 @@ def _print_json(done: workflows.Examined, counts: Counter[str]) -> None:
 
 def _tell(done: workflows.Examined, counts: Counter[str]) -> None:
     """Print the findings as a table: the worst first, and what to do beside each."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from vecuq.doctor import SEVERITIES
+
     table = Table(header_style="bold")
-    for head in ("how bad", "check", "what was found", "what to do"):
+    for head in ("severity", "check", "finding", "what to do"):
         table.add_column(head, overflow="fold")
     for finding, following in zip(done.findings, (*done.findings[1:], None), strict=True):
-        cells = (finding.check, finding.what, finding.remedy)
+        cells = (finding.check, finding.what, as_options(finding.remedy))
         last = following is not None and following.severity != finding.severity
         style = _STYLES[finding.severity]
         table.add_row(Text(finding.severity, style=style), *map(Text, cells), end_section=last)
     beside = "" if done.n_new is None else f", {done.n_new:,} new rows beside them"
     typer.echo(f"{done.n_rows:,} calibration rows of {', '.join(done.columns)}{beside}")
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    Console(width=table_width(160)).print(table)
     if done.n_sampled:
-        typer.echo(f"Size, scale and foreign rows: all rows. Everything else: a seeded draw of {done.n_sampled:,}.")
+        typer.echo(f"Size, scale and outliers: all rows. Everything else: a random sample of {done.n_sampled:,}.")
     typer.echo(", ".join(f"{counts[severity]} {severity}" for severity in reversed(SEVERITIES)))

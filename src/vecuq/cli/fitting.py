@@ -55,7 +55,7 @@ def fit(
     solver: Annotated[str, choice("auto, separable, sketch or dense.", SOLVER)] = DEFAULTS.solver,
     tol: Annotated[float, choice("Largest marginal error of the plan.", SOLVER)] = DEFAULTS.tol,
     max_iter: Annotated[int, choice("Most sweeps.", SOLVER)] = DEFAULTS.max_iter,
-    on_failure: Annotated[str, choice("raise or warn when the plan misses tol.", SOLVER)] = DEFAULTS.on_failure,
+    on_failure: Annotated[str, choice("error or warn when the plan misses --tol.", SOLVER)] = DEFAULTS.on_failure,
 ) -> None:
     """Learn from in-distribution rows how their score vectors lie, and save the model."""
     given: dict[str, Any] = {

@@ -1,18 +1,20 @@
-"""`vecuq monitor`: whether, when and in which column a stream has drifted from the calibration rows."""
+"""`vecuq monitor`: whether, when and in which column a stream of rows drifts from the calibration rows."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vecuq import workflows
 from vecuq._check import in_range
-from vecuq.cli.options import AsJson, ModelFile
+from vecuq.cli.options import AsJson, ModelFile, counted
 from vecuq.cli.talk import friendly_errors, print_json, print_lines, print_table, usage_errors, watching
-from vecuq.monitor import Alarm
+
+if TYPE_CHECKING:
+    from vecuq.monitor import Alarm
 
 
 def monitor(
@@ -28,25 +30,27 @@ def monitor(
     calibration: Annotated[
         Path | None,
         typer.Option(
-            help="Rows to compare each column with; by default those that the model keeps. A state keeps its."
+            help="Rows to compare each column with; by default those that the model keeps, or those of the state."
         ),
     ] = None,
     state: Annotated[
-        Path | None, typer.Option(help="Go on from this file if it is there, and renew it.", show_default=False)
+        Path | None, typer.Option(help="Continue from this file if it exists, and update it.", show_default=False)
     ] = None,
     alpha: Annotated[
-        float | None, typer.Option(help="The chance of ever raising a false alarm; 0.01 unless told.")
+        float | None,
+        typer.Option(help="Probability of ever raising a false alarm, for independent rows.", show_default="0.01"),
     ] = None,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Exit with code 1 if drift was noticed, or no row of a file could be watched."),
+        typer.Option("--strict", help="Exit with code 1 if drift was detected, or no row of a file could be watched."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Watch rows for drift from the calibration rows: when, in which column, and whether to recalibrate.
+    """Watch a stream of rows for drift from the calibration rows.
 
-    While nothing drifts, the chance of an alarm in any column, over all time, is at most alpha. Missing values are
-    watched by how many rows have them; an infinite value is the largest or smallest of its column.
+    Prints when and in which column it began, and whether to recalibrate. If rows are independent and nothing drifts,
+    the probability of ever raising an alarm, in any column, is at most alpha. Missing values are watched by how many
+    rows have them; an infinite value counts as the largest or smallest of its column.
     """
     with usage_errors():
         if alpha is not None:
@@ -95,12 +99,12 @@ def _tell(done: workflows.Monitored) -> None:
     before = f", {watcher.rows:,} since the monitor began" if done.first_row else ""
     print_lines(
         {
-            "seen": f"{_count(n_rows, 'row')} in {_count(len(done.files), 'file')}{before}",
+            "rows": f"{counted(n_rows, 'row')} in {counted(len(done.files), 'file')}{before}",
             "missing": _missing(done),
             "infinite": _infinite(done),
             "not watched": _unwatched(done),
-            "columns": None if watcher.watches_columns else "not watched; give the calibration table to watch them too",
-            "rate": f"at most {watcher.alpha:g} for a false alarm, ever, in any stream",
+            "columns": None if watcher.watches_columns else "not watched; add --calibration to watch them too",
+            "false alarms": f"probability of ever raising one, for independent rows: at most {watcher.alpha:g}",
         }
     )
     bar = len(watcher.streams) / watcher.alpha
@@ -110,31 +114,27 @@ def _tell(done: workflows.Monitored) -> None:
         f"Evidence for drift (an alarm at {bar:,.0f})",
         [_row(done, name, evidence[name], raised.get(name)) for name in evidence],
     )
-    typer.echo(f"advice: {_advice(done)}")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    typer.echo(f"advice: {advice(done)}")
 
 
 def _missing(done: workflows.Monitored) -> str | None:
-    """Say how many rows lack a value, beside the calibration rows."""
+    """Return how many rows lack a value, beside the calibration rows."""
     missing = sum(file.n_missing for file in done.files)
     usual = done.monitor.streams[-1].reference.scores
-    of_rows = f"{missing:,} of {_count(sum(file.n_rows for file in done.files), 'row')}"
+    of_rows = f"{missing:,} of {counted(sum(file.n_rows for file in done.files), 'row')}"
     of_usual = f"{int(usual.sum()):,}" if usual.any() else "none"
     return f"{of_rows} lack a value, {of_usual} of {len(usual):,} in calibration" if missing else None
 
 
 def _infinite(done: workflows.Monitored) -> str | None:
     infinite = sum(file.n_infinite for file in done.files)
-    return f"{_count(infinite, 'row')} with an infinite value, taken as the most extreme" if infinite else None
+    return f"{counted(infinite, 'row')} with an infinite value, taken as the most extreme" if infinite else None
 
 
 def _unwatched(done: workflows.Monitored) -> str | None:
     """Name the files of which nothing could be watched."""
     why = {
-        file.path: f"none of its {_count(file.n_rows, 'row')} has a score" if file.n_rows else "it has no rows"
+        file.path: f"none of its {counted(file.n_rows, 'row')} has a score" if file.n_rows else "it has no rows"
         for file in done.unwatched
     }
     return "; ".join(f"{Path(path).name}: {reason}" for path, reason in why.items()) or None
@@ -144,21 +144,21 @@ def _row(done: workflows.Monitored, name: str, evidence: float, alarm: Alarm | N
     return {
         "stream": name,
         "evidence": f"{evidence:.3g}",
-        "drift": alarm.change if alarm else "none seen",
-        "noticed": _told(done, alarm.row) if alarm else "",
-        "since about": _told(done, alarm.since) if alarm else "",
+        "drift": alarm.change if alarm else "none detected",
+        "detected": _place(done, alarm.row) if alarm else "",
+        "since about": _place(done, alarm.since) if alarm else "",
     }
 
 
-def _told(done: workflows.Monitored, row: int) -> str:
+def _place(done: workflows.Monitored, row: int) -> str:
     file, place = done.place_of(row)
     return f"row {place:,} of {Path(file).name}" if file else f"row {place:,} of the stream (an earlier run)"
 
 
-def _advice(done: workflows.Monitored) -> str:
+def advice(done: workflows.Monitored) -> str:
     """Return what to do, in one line."""
     parts = [part for part in (_on_scores(done), _on_missing(done), _on_unwatched(done)) if part]
-    return " ".join(parts) or "nothing to do; the model's p-values hold as far as can be seen."
+    return " ".join(parts) or "nothing to do; no sign that the model's p-values do not hold."
 
 
 def _on_scores(done: workflows.Monitored) -> str | None:
@@ -172,14 +172,14 @@ def _on_scores(done: workflows.Monitored) -> str | None:
         return (
             f"recalibrate. The joint score has drifted, so p-values and thresholds no longer hold "
             f"{_from(done, joint)}. {look}"
-            f"If these rows are what the model should now expect, fit again with them and begin a new monitor."
+            f"If such rows are now in-distribution, fit again with them and begin a new monitor."
         )
     if not columns:
         return None
     surest = max(columns, key=lambda alarm: watcher.evidence[alarm.stream])
     return (
-        f"look into how {names} comes about {_from(done, surest)}. The joint score has not drifted noticeably, so "
-        f"there is no need to recalibrate yet."
+        f"find out what changed in {names} {_from(done, surest)}. The joint score shows no drift, so there is no "
+        f"need to recalibrate yet."
     )
 
 
@@ -190,16 +190,14 @@ def _on_missing(done: workflows.Monitored) -> str | None:
     raised = next((alarm for alarm in watcher.alarms if alarm.stream == name), None)
     if raised is None:
         return None
-    return f"More rows lack a value than in calibration {_from(done, raised)}: see why they do."
+    return f"More rows lack a value than in calibration {_from(done, raised)}: find out why."
 
 
 def _on_unwatched(done: workflows.Monitored) -> str | None:
     """Return what to do about files of which nothing is known."""
     names = ", ".join(Path(file.path).name for file in done.unwatched)
-    return (
-        f"No row of {names} could be watched, so nothing is known of it: see where its scores are." if names else None
-    )
+    return f"No row of {names} could be watched, so nothing is known of it: check its score columns." if names else None
 
 
 def _from(done: workflows.Monitored, alarm: Alarm) -> str:
-    return f"from {_told(done, alarm.since)} on"
+    return f"from {_place(done, alarm.since)} on"

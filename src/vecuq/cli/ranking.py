@@ -26,8 +26,6 @@ from vecuq.cli.options import (
 )
 from vecuq.cli.talk import friendly_errors, print_json, print_table, usage_errors, watching
 from vecuq.errors import SettingError
-from vecuq.ranker import MISSING_CHOICES, Settings
-from vecuq.workflows import SELECT
 
 
 def score(
@@ -66,12 +64,14 @@ def score(
 
     A saved pipeline (VecUQPipeline in Python) takes a file of a classifier's outputs instead of a table.
     """
+    from vecuq.ranker import MISSING_CHOICES
+
     with usage_errors():
         if alpha is not None:
             in_range("alpha", alpha, 0.0, 1.0, ends="()")
         one_of("missing", missing, MISSING_CHOICES)
         if select is not None:
-            one_of("select", select, SELECT)
+            one_of("select", select, workflows.SELECT)
             if alpha is None:
                 raise SettingError("--select needs --alpha, the share of selected rows that may be wrong.")
     with friendly_errors():
@@ -99,6 +99,8 @@ def rank(
     as_json: AsJson = False,
 ) -> None:
     """Fit, score and report in one go: from two tables to a folder with everything."""
+    from vecuq.ranker import Settings
+
     with friendly_errors():
         with watching(new) as watch:
             done = workflows.rank(
@@ -141,3 +143,9 @@ def demo(folder: Folder = Path("demo"), as_json: AsJson = False) -> None:
     with friendly_errors():
         done = workflows.demo(folder)
         _tell_ranked(done, folder, as_json=as_json)
+    if not as_json:
+        calibration, new = folder / "calibration.csv", folder / "new.csv"
+        typer.echo("\nTry next:")
+        typer.echo(f"  vecuq doctor {calibration} {new}")
+        typer.echo(f"  vecuq score {folder / 'model.vecuq'} {new} --alpha 0.05 --explain -o {folder / 'flagged.csv'}")
+        typer.echo(f"  vecuq compare {calibration} {new} --ood is_ood --flip confidence")

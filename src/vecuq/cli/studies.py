@@ -1,4 +1,4 @@
-"""`vecuq reproduce`: the paper's tables and figures, computed anew."""
+"""`vecuq reproduce`: the paper's tables and figures, computed again."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ STUDIES = (*workflows.STUDY_NAMES, "all")
 
 
 def reproduce(
-    study: Annotated[str, typer.Argument(help="Which one.", metavar="|".join(STUDIES), show_default=False)],
+    study: Annotated[str, typer.Argument(help="|".join(STUDIES), metavar="STUDY", show_default=False)],
     folder: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for tables (csv, Markdown, LaTeX), pictures and a page.")
     ] = Path("reproduced"),
     data_dir: Annotated[
         Path | None,
-        typer.Option(
-            help="text: folder with llm_mcq_confidences.csv.gz, for a second table; it may be absent.",
-            show_default="../shared/data",
-        ),
+        typer.Option(help="text: folder with llm_mcq_confidences.csv.gz, for a second table.", show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute tables and figures of the paper anew and show them beside the printed ones."""
+    """Compute the paper's tables and figures again, beside the printed ones.
+
+    Images and text need the recorded data: `pip install ./paper-data`.
+    """
     with usage_errors():
         one_of("study", study, STUDIES)
     with friendly_errors():
         with working() as tell:
-            studies = workflows.reproduce(study, folder, data_dir=data_dir, tell=tell)
+            studies = workflows.reproduce(study, folder, data_dir=data_dir, progress=tell)
         if as_json:
             figures = {done.name: done.figures for done in studies} if study == "all" else studies[0].figures
             print_json({"study": study, **figures})

@@ -4,26 +4,37 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 
-from vecuq._check import one_line
-from vecuq._draw import Marked, Sheet, marked_rows
 from vecuq.errors import SettingError, VecuqError, VecuqWarning
-from vecuq.table import count_rows
-from vecuq.workflows import Watch
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+    from rich.text import Text
+
+    from vecuq._draw import Marked, Sheet
+    from vecuq.workflows import Watch
 
 err = Console(stderr=True, highlight=False)
+# Columns of a table in a file or a pipe, which has no edge of its own.
+_NO_TERMINAL = 200
+# Arguments of the library that are options of the command line, as messages write them: alpha=0.05, flip=['a'].
+_ARGUMENT = re.compile(
+    r"\b(alpha|anchor_mass|anchors|columns|epsilon|flip|grid|holdback|max_iter|method|missing|n_targets|on_failure|overshoot|"
+    r"random_state|reference|scaling|select|solver|tol)=(\[[^\]]*\]|'[^']*'|[\w+-]+(?:\.\w+)*)"
+)
+# Options that are not called like their argument.
+_OPTIONS = {"random_state": "seed", "method": "select"}
 
 
 @contextmanager
@@ -38,11 +49,11 @@ def friendly_errors() -> Iterator[None]:
         except (VecuqError, OSError, MemoryError) as error:
             _say("error:", "bold red", str(error) or "not enough memory")
             raise typer.Exit(1) from None
-    for told in caught:
-        if issubclass(told.category, VecuqWarning):
-            note(told.message)
+    for warning in caught:
+        if issubclass(warning.category, VecuqWarning):
+            note(warning.message)
         else:
-            warnings.showwarning(told.message, told.category, told.filename, told.lineno)
+            warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 @contextmanager
@@ -55,16 +66,36 @@ def usage_errors() -> Iterator[None]:
 
 
 def note(what: object) -> None:
-    """Say something on stderr that the user should know."""
+    """Print something on stderr that the user should know."""
     _say("note:", "yellow", what)
 
 
 def _say(word: str, style: str, what: object) -> None:
-    text = one_line(what, most=2_000)
+    from rich.text import Text
+
+    from vecuq._check import one_line
+
+    text = as_options(one_line(what, most=2_000))
     if err.is_terminal:
         err.print(Text.assemble((word, style), f" {text}"))  # in one piece, or a bar would come between
     else:
         sys.stderr.write(f"{word} {text}\n")
+
+
+def as_options(text: str) -> str:
+    """Return a message of the library in the words of the command line.
+
+    Examples
+    --------
+    >>> as_options("Use scaling='quantile', or set flip=['confidence'] and anchor_mass=0.2.")
+    'Use --scaling quantile, or set --flip confidence and --anchor-mass 0.2.'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found[1], re.sub(r"[\[\]' ]", "", found[2])
+        return f"--{_OPTIONS.get(name, name.replace('_', '-'))} {value}"
+
+    return _ARGUMENT.sub(option, text)
 
 
 def print_lines(lines: dict[str, str | None]) -> None:
@@ -90,29 +121,61 @@ def _finite(value: Any) -> Any:
 
 def print_table(title: str, rows: Sequence[dict[str, Any]]) -> None:
     """Print rows with the same keys as a table."""
-    table = Table(title=title, title_justify="left", header_style="bold")
-    for name in rows[0]:
-        table.add_column(Text(name), justify="left" if isinstance(rows[0][name], str) else "right")
-    for row in rows:
-        table.add_row(*(_cell(value) for value in row.values()))
-    # A file or a pipe has no edge to wrap at.
-    Console(width=None if sys.stdout.isatty() else 200).print(table)
+    left = [isinstance(value, str) for value in rows[0].values()]
+    _print_grid(title, list(rows[0]), [[_cell(value) for value in row.values()] for row in rows], left)
 
 
 def print_sheet(sheet: Sheet) -> None:
     """Print a sheet; the best cell is bold and the second best underlined, or with stars where that cannot be seen."""
-    table = Table(title=sheet.title, title_justify="left", header_style="bold")
-    for head in sheet.heads:
-        table.add_column(Text(head), justify="left" if isinstance(sheet.rows[0][head], str) else "right")
-    for row in marked_rows(sheet):
-        table.add_row(*(_marked_cell(cell) for cell in row))
-    Console(width=None if sys.stdout.isatty() else 200).print(table)
+    from vecuq._draw import marked_rows
+
+    left = [isinstance(sheet.rows[0][head], str) for head in sheet.heads]
+    _print_grid(sheet.title, sheet.heads, [[_marked_cell(cell) for cell in row] for row in marked_rows(sheet)], left)
     if (sheet.across or sheet.down) and not sys.stdout.isatty():
         typer.echo("** best, * second best")
 
 
+def table_width(wide: int = _NO_TERMINAL) -> int:
+    """Return how many columns a table may take: the terminal's, those of COLUMNS, or ``wide`` in a file or a pipe."""
+    return Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else wide).width
+
+
+def _print_grid(title: str, heads: Sequence[str], rows: Sequence[Sequence[Text]], left: Sequence[bool]) -> None:
+    """Print a table; columns that do not fit follow below, again beside the first one. Nothing is cut."""
+    from rich.table import Table
+    from rich.text import Text
+
+    width = table_width()
+    sizes = [max(Text(head).cell_len, *(row[k].cell_len for row in rows)) for k, head in enumerate(heads)]
+    for number, part in enumerate(_column_parts(sizes, width)):
+        table = Table(title=None if number else title, title_justify="left", header_style="bold")
+        for k in part:
+            table.add_column(Text(heads[k]), justify="left" if left[k] else "right", overflow="fold")
+        for row in rows:
+            table.add_row(*(row[k] for k in part))
+        Console(width=width).print(table)
+
+
+def _column_parts(sizes: Sequence[int], width: int) -> list[list[int]]:
+    """Share columns into tables that fit; the first column is in all of them."""
+    # A column takes its text, a blank on either side and a border.
+    taken = [size + 3 for size in sizes]
+    first = min(taken[0], width // 2)
+    parts: list[list[int]] = [[0]]
+    room = width - 1 - first
+    for k, size in enumerate(taken[1:], start=1):
+        if size > room and len(parts[-1]) > 1:
+            parts.append([0])
+            room = width - 1 - first
+        parts[-1].append(k)
+        room -= size
+    return parts
+
+
 def _marked_cell(cell: Marked) -> Text:
     """Return a cell with its mark: a style on a terminal, stars in a file."""
+    from rich.text import Text
+
     if sys.stdout.isatty():
         return Text(cell.text, style={"best": "bold", "second": "underline", "": ""}[cell.mark])
     return Text(cell.text + {"best": " **", "second": " *", "": ""}[cell.mark])
@@ -120,11 +183,13 @@ def _marked_cell(cell: Marked) -> Text:
 
 def _cell(value: Any) -> Text:
     """Return a cell as plain text: names of columns may look like markup."""
+    from rich.text import Text
+
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return Text("-")
     if not isinstance(value, float):
         return Text(str(value))
-    # No zeros that say more than is known.
+    # No zeros beyond the known digits.
     return Text(f"{value:.6f}".rstrip("0").ljust(5, "0"))
 
 
@@ -141,27 +206,33 @@ def working() -> Iterator[Callable[[str], None]]:
 @contextmanager
 def watching(table: Path | None = None, *, rows: str = "scoring") -> Iterator[Watch]:
     """Yield what moves the bars on stderr; nothing moves when nobody is watching."""
+    from vecuq.workflows import Watch
+
     if not err.is_terminal:
         yield Watch()
         return
-    parts = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"), TimeElapsedColumn())
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from vecuq.table import count_rows
+
+    parts = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"), TimeElapsedColumn())
     bars = Progress(*parts, console=err, transient=True)
-    fitting = bars.add_task("fitting", total=None, visible=False, told="")
+    fitting = bars.add_task("fitting", total=None, visible=False, state="")
     total = count_rows(table) if table is not None else None
-    reading = bars.add_task("reading", total=None, visible=False, told="")
-    scoring = bars.add_task(rows, total=total, visible=False, told="")
+    reading = bars.add_task("reading", total=None, visible=False, state="")
+    scoring = bars.add_task(rows, total=total, visible=False, state="")
 
     def sweep(number: int, marginal_error: float) -> None:
-        bars.update(fitting, visible=True, told=f"sweep {number:,}, marginal error {marginal_error:.1e}")
+        bars.update(fitting, visible=True, state=f"sweep {number:,}, marginal error {marginal_error:.1e}")
         bars.start()
 
     def count(task: TaskID) -> Callable[[int], None]:
-        def told(number: int) -> None:
+        def advance(number: int) -> None:
             done = bars.tasks[task].completed + number
-            bars.update(task, visible=True, completed=done, told=f"{done:,.0f} rows")
+            bars.update(task, visible=True, completed=done, state=f"{done:,.0f} rows")
             bars.start()
 
-        return told
+        return advance
 
     try:
         yield Watch(sweep, rows=count(scoring), read=count(reading))

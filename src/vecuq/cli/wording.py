@@ -17,7 +17,7 @@ _ARGUMENT = re.compile(r"`(\w+)(?:=\w+)?`|^(\w+)(?= (?:must|needs) )")
 _LISTING = "vecuq.measures.list_measures() returns the names of all."
 
 
-def as_options(message: str, ctx: typer.Context) -> str:
+def name_options(message: str, ctx: typer.Context) -> str:
     """Return a message with options of a command in place of Python arguments."""
     options = {one.name: max(one.opts, key=len) for one in ctx.command.params if one.opts[0].startswith("-")}
 
@@ -34,5 +34,5 @@ def option_names(ctx: typer.Context) -> Iterator[None]:
     try:
         yield
     except VecuqError as error:
-        error.args = (as_options(str(error), ctx), *error.args[1:])
+        error.args = (name_options(str(error), ctx), *error.args[1:])
         raise

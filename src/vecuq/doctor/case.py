@@ -19,7 +19,7 @@ from vecuq.table import ScoreTable
 MOST_ROWS = 20_000
 # Several fits side by side are compared on these.
 MOST_REFITTED = 2_000
-# Fewer say nothing about correlations and laws.
+# Fewer say nothing about correlations and distributions.
 FEWEST_ROWS = 20
 
 
@@ -91,7 +91,7 @@ class Case:
         return np.empty(0) if self.ranker is None else self.ranker.rank_complete(self.sample)[1]
 
     def refit(self, rows: Array, settings: Settings) -> Ranker | str:
-        """Fit rows with other settings; what a fit complains of, the checks say in their own words."""
+        """Fit rows with other settings; the checks report in their own words what a fit warns of."""
         table = ScoreTable(self.columns, rows, flipped=self.flipped)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VecuqWarning)
@@ -117,24 +117,3 @@ def _matching(new: Any, table: ScoreTable) -> Array:
 
 def _drawn(rows: Array, most: int) -> Array:
     return rows if len(rows) <= most else rows[draw_rows(len(rows), most, 0)]
-
-
-def ranks(values: Array) -> Array:
-    """Return the rank of every value in its column, ties sharing their mean."""
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(values, axis=0), dtype=float)
-
-
-def correlation(a: Array, b: Array) -> float:
-    """Return Spearman's rank correlation; NaN if one of the two is constant.
-
-    Examples
-    --------
-    >>> round(correlation(np.array([1.0, 2.0, 9.0]), np.array([0.0, 5.0, 6.0])), 9)
-    1.0
-    """
-    both = ranks(np.column_stack([a, b]))
-    centred = both - both.mean(axis=0)
-    size = float(np.sqrt((centred**2).sum(axis=0)).prod())
-    return float(np.clip((centred[:, 0] * centred[:, 1]).sum() / size, -1.0, 1.0)) if size else float("nan")

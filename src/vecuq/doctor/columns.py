@@ -1,4 +1,4 @@
-"""Columns one by one and two by two: constant, doubled, or pointing the wrong way."""
+"""Columns one by one and in pairs: constant, repeated, or in the wrong direction."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import re
 
 import numpy as np
 
-from vecuq._check import Array
-from vecuq.doctor.case import Case, ranks
+from vecuq.doctor.case import Case
 from vecuq.doctor.finding import Finding, worst
+from vecuq.doctor.statistics import rank_correlation, rank_correlations, ranks
 from vecuq.transport import named_reference
 
-_CONFIDENT_NAMES = ("confidence", "likelihood", "logprob", "log_prob", "max_prob", "similarity", "accuracy")
-# Names that turn such a word round, at the beginning of the name or of a word in it.
-_TURNED = re.compile(r"^[-\u2212~]|(?<![a-z])(neg|minus|inv|non|not|dis(?=sim)|un(?=lik|conf)|1\s*[-_\u2212])")
+_CONFIDENT_NAMES = (
+    *("confidence", "certainty", "likelihood", "logprob", "log_prob", "max_prob", "probability", "max_softmax"),
+    *("similarity", "accuracy"),
+)
+# What reverses the meaning of such a word, at the beginning of the name or of a word in it.
+_REVERSED = re.compile(
+    r"^[-\u2212~]|(?<![a-z])(neg|minus|inv|non|not|dis(?=sim)|un(?=lik|conf|cert)|error|wrong|fail|1\s*[-_\u2212])"
+)
 _SAME, _ALIKE = 0.9999, 0.98
 
 
@@ -24,12 +29,12 @@ def check_constant(case: Case) -> list[Finding]:
         _, counts = np.unique(column, return_counts=True)
         share = float(counts.max() / len(column))
         if share == 1.0:
-            told = f"{name!r} is constant, so it has no influence, whatever it does in new rows."
-            found.append(Finding("constant", "warning", told, "Leave it out, or find out why.", {"column": name}))
+            what = f"{name!r} is constant, so it has no influence, whatever it does in new rows."
+            found.append(Finding("constant", "warning", what, "Leave it out, or find out why.", {"column": name}))
         elif share > 0.9:
-            told = f"{name!r} has the same value in {share:.0%} of the rows, so it hardly orders them."
+            what = f"{name!r} has the same value in {share:.0%} of the rows, so it hardly orders them."
             remedy = "Check that this is what the measure should give."
-            found.append(Finding("constant", "note", told, remedy, {"column": name, "share": share}))
+            found.append(Finding("constant", "note", what, remedy, {"column": name, "share": share}))
     return found or [Finding("constant", "ok", "Every column varies.")]
 
 
@@ -37,7 +42,7 @@ def check_overlap(case: Case) -> list[Finding]:
     """Look for pairs of columns that order the rows alike, which counts the same thing twice."""
     if case.is_tiny:
         return []
-    related = _rank_correlations(case.sample)
+    related = rank_correlations(case.sample)
     found = []
     for i, first in enumerate(case.columns):
         for j, second in enumerate(case.columns[i + 1 :], start=i + 1):
@@ -49,38 +54,38 @@ def check_overlap(case: Case) -> list[Finding]:
 def _overlap(first: str, second: str, rho: float) -> Finding | None:
     figures = {"columns": [first, second], "spearman": rho}
     if rho >= _SAME:
-        told = f"{first!r} and {second!r} put the rows in the same order: one thing counts twice."
-        return Finding("overlap", "warning", told, "Keep one of them.", figures)
+        what = f"{first!r} and {second!r} put the rows in the same order: one score counts twice."
+        return Finding("overlap", "warning", what, "Keep one of them.", figures)
     if rho <= -_ALIKE:
-        told = f"{first!r} and {second!r} are mirror images (rank correlation {rho:.3f}): they cancel each other."
-        return Finding("overlap", "serious", told, "Flip the one that is a confidence, and keep one of them.", figures)
+        what = f"{first!r} and {second!r} are mirror images (rank correlation {rho:.3f}): they cancel each other."
+        return Finding("overlap", "serious", what, "Flip the one that is a confidence, and keep one of them.", figures)
     if rho >= _ALIKE:
-        told = f"{first!r} and {second!r} are nearly the same (rank correlation {rho:.3f})."
-        return Finding("overlap", "note", told, "Keep one of them, unless new rows tell them apart.", figures)
+        what = f"{first!r} and {second!r} are nearly the same (rank correlation {rho:.3f})."
+        return Finding("overlap", "note", what, "Keep one of them, unless they differ on new rows.", figures)
     return None
 
 
 def check_direction(case: Case) -> list[Finding]:
-    """Look for columns that go against the others: without labels that is a suspicion, no more."""
+    """Look for columns that fall as the others rise: without labels that is a suspicion, no more."""
     if named_reference(case.settings.reference).signed:
-        return [Finding("direction", "ok", "Signed scores: far counts on either side, so no column points wrongly.")]
+        return [Finding("direction", "ok", "Signed scores: both sides count as far, so directions do not matter.")]
     found = [*_by_name(case), *_by_consensus(case)]
-    return found or [Finding("direction", "ok", "No column goes against the others.")]
+    return found or [Finding("direction", "ok", "No column falls as the others rise.")]
 
 
 def _by_name(case: Case) -> list[Finding]:
     doubtful = [name for name in case.columns if name not in case.flipped and _sounds_confident(name)]
-    told = "Higher must mean more uncertain, and the name of {!r} sounds like the contrary."
-    remedy = "If it is a confidence, name it in flip."
-    return [Finding("direction", "note", told.format(name), remedy, {"column": name}) for name in doubtful]
+    what = "Higher must mean more uncertain; the name of {0!r} suggests the opposite."
+    remedy = "If it is a confidence, set flip=[{0!r}]."
+    return [Finding("direction", "note", what.format(name), remedy.format(name), {"column": name}) for name in doubtful]
 
 
 def _sounds_confident(name: str) -> bool:
-    """Whether a name speaks of confidence; what vecuq computes is turned round already, whatever its name."""
+    """Whether a name speaks of confidence; what vecuq computes is an uncertainty already, whatever its name."""
     from vecuq.measures import list_measures
 
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-    if not any(word in words for word in _CONFIDENT_NAMES) or _TURNED.search(words):
+    if not any(word in words for word in _CONFIDENT_NAMES) or _REVERSED.search(words):
         return False
     return not any(name in names for names in list_measures().values())
 
@@ -92,24 +97,20 @@ def _by_consensus(case: Case) -> list[Finding]:
     placed = ranks(case.sample[:, varying])
     against = {}
     for k, column in enumerate(varying):
-        rho = _rank_correlations(np.column_stack([placed[:, k], np.delete(placed, k, axis=1).mean(axis=1)]))[0, 1]
+        rho = rank_correlation(placed[:, k], np.delete(placed, k, axis=1).mean(axis=1))
         # Beyond chance, and of a size that matters.
         if rho < -0.1 and rho * np.sqrt(len(placed)) < -4.0:
             against[case.columns[column]] = float(rho)
     if not against:
         return []
-    told = ", ".join(f"{name!r} ({rho:.2f})" for name, rho in against.items())
-    what = f"Suspected: {told} goes against the mean rank of the others (rank correlation)."
+    listed = ", ".join(f"{name!r} ({rho:.2f})" for name, rho in against.items())
+    what = f"Suspected: {listed} falls as the mean rank of the others rises (rank correlation)."
     if len(varying) == 2:
-        what = f"Suspected: the two columns go against each other (rank correlation {min(against.values()):.2f})."
+        rho = min(against.values())
+        what = f"Suspected: one of the two columns falls as the other rises (rank correlation {rho:.2f})."
     severity = worst(["warning" if rho < -0.3 else "note" for rho in against.values()])
-    remedy = "If higher means more confident in one of them, name it in flip; if not, the columns see different things."
+    remedy = (
+        f"If higher means more confident in one of them, name it, as in flip=[{next(iter(against))!r}]; if not, the "
+        f"columns measure different things."
+    )
     return [Finding("direction", severity, what, remedy, {"spearman_with_others": against})]
-
-
-def _rank_correlations(values: Array) -> Array:
-    """Return Spearman's correlation of every pair of columns, 0 where one is constant."""
-    placed = ranks(values)
-    centred = placed - placed.mean(axis=0)
-    size = np.sqrt((centred**2).sum(axis=0))
-    return np.asarray((centred.T @ centred) / np.where(np.outer(size, size) > 0, np.outer(size, size), 1.0))

@@ -7,6 +7,7 @@ import numpy as np
 from vecuq._check import Array, finite_rows
 from vecuq.doctor.case import FEWEST_ROWS, Case
 from vecuq.doctor.finding import Finding
+from vecuq.doctor.statistics import chance_of_as_many
 
 _LEVEL = 0.01
 
@@ -18,27 +19,27 @@ def check_new_missing(case: Case) -> list[Finding]:
     lost = int((~finite_rows(case.new)).sum())
     if not lost:
         return [Finding("new rows", "ok", f"{len(case.new):,} new rows, all complete.")]
-    told = f"{lost:,} of {len(case.new):,} new rows have missing or infinite values."
-    remedy = "Score with missing='marginal', or they get no score and count as flagged."
-    return [Finding("new rows", "warning", told, remedy, {"rows": lost})]
+    what = f"{lost:,} of {len(case.new):,} new rows have missing or infinite values."
+    remedy = "Score with missing='marginal', or they get no score."
+    return [Finding("new rows", "warning", what, remedy, {"rows": lost})]
 
 
 def check_drift(case: Case) -> list[Finding]:
-    """Compare the law of each column, and of the score, by two-sample tests that are corrected for their number."""
+    """Compare the distribution of each column, and of the score, by two-sample tests, corrected for their number."""
     new = case.new_sample
     if case.new is None:
         return []
     if len(new) < FEWEST_ROWS or case.is_tiny:
-        told = f"{len(new):,} complete new rows beside {len(case.sample):,}: too few to tell drift."
-        return [Finding("drift", "note", told, "Use `vecuq monitor`, which gathers evidence row by row.")]
+        what = f"{len(new):,} complete new rows beside {len(case.sample):,}: too few to detect drift."
+        return [Finding("drift", "note", what, "Use a monitor, which gathers evidence row by row.")]
     pairs = dict(zip(case.columns, zip(case.sample.T, new.T, strict=True), strict=True))
     if case.ranker is not None and case.ranker.diagnostics.n_held:
         pairs["uncertainty"] = case.ranker.calibration_scores, case.ranker.rank_complete(new)[1]
     tested = _two_sample_tests(pairs)
     found = [_moved(name, *tested[name], *pairs[name]) for name in tested if tested[name][1] < _LEVEL]
     figures = {name: {"distance": distance, "p_value": p} for name, (distance, p) in tested.items()}
-    told = f"No column, and not the score, differs from calibration (all p-values above {_LEVEL:g})."
-    return found or [Finding("drift", "ok", told, "", figures)]
+    what = f"No column, and not the score, differs from calibration (all p-values above {_LEVEL:g})."
+    return found or [Finding("drift", "ok", what, "", figures)]
 
 
 def _two_sample_tests(pairs: dict[str, tuple[Array, Array]]) -> dict[str, tuple[float, float]]:
@@ -57,36 +58,31 @@ def _moved(name: str, distance: float, p: float, old: Array, new: Array) -> Find
     severity = "serious" if distance >= 0.3 else "warning" if distance >= 0.1 else "note"
     before, after = float(np.median(old)), float(np.median(new))
     shown = "under 1e-12" if p < 1e-12 else f"{p:.1g}"
-    told = (
-        f"{name!r} has another law in the new rows: distance {distance:.2f} of 1, p-value {shown}; median {before:.4g} "
-        f"before, {after:.4g} now."
+    what = (
+        f"{name!r} is distributed differently in the new rows: distance {distance:.2f} of 1, p-value {shown}; "
+        f"median {before:.4g} before, {after:.4g} now."
     )
     remedy = (
-        "Too small to matter much." if severity == "note" else "Look into what changed; recalibrate if it is meant."
+        "Too small to matter much."
+        if severity == "note"
+        else "Find out what changed; recalibrate if the change is intended."
     )
-    return Finding("drift", severity, told, remedy, {"column": name, "distance": distance, "p_value": p})
+    return Finding("drift", severity, what, remedy, {"column": name, "distance": distance, "p_value": p})
 
 
 def check_flagged(case: Case) -> list[Finding]:
-    """Compare the share of new rows that are flagged with the rate that was asked for."""
+    """Compare the share of new rows that are flagged with the false-alarm rate."""
     ranker, new = case.ranker, case.new_sample
     if case.new is None or ranker is None or not ranker.diagnostics.n_held or not len(new):
         return []
     alpha = max(0.05, 1 / (ranker.diagnostics.n_held + 1))
     score, threshold = ranker.rank_complete(new)[1], ranker.threshold(alpha)
     above, beyond = int((score > threshold).sum()), int((ranker.calibration_scores > threshold).sum())
-    share, chance = above / len(new), _chance(above, len(new), beyond, len(ranker.calibration_scores))
+    share, chance = above / len(new), chance_of_as_many(above, len(new), beyond, len(ranker.calibration_scores))
     figures = {"alpha": alpha, "share": share, "chance": chance}
-    told = f"{share:.1%} of the new rows are flagged at alpha {alpha:.2g}"
+    what = f"{share:.1%} of the new rows are flagged at alpha {alpha:.2g}"
     if chance >= 0.01 or share <= alpha:
-        return [Finding("flagged", "ok", f"{told}.", "", figures)]
+        return [Finding("flagged", "ok", f"{what}.", "", figures)]
     severity = "serious" if share > 4 * alpha else "warning" if share > 2 * alpha else "note"
-    remedy = "Foreign rows or drift: look at the rows that are flagged (`vecuq score --alpha`)."
-    return [Finding("flagged", severity, f"{told}; so many have a chance of {chance:.1g}.", remedy, figures)]
-
-
-def _chance(above: int, n_new: int, beyond: int, n_held: int) -> float:
-    """Return the chance of so many or more, if new and held-back rows are exchangeable: beta-binomial."""
-    from scipy.stats import betabinom
-
-    return float(betabinom.sf(above - 1, n_new, beyond + 1, n_held - beyond))
+    remedy = "Out-of-distribution rows or drift: look at the rows that are flagged."
+    return [Finding("flagged", severity, f"{what}; probability without drift: {chance:.1g}.", remedy, figures)]

@@ -10,7 +10,7 @@ from vecuq.doctor.columns import check_constant, check_direction, check_overlap
 from vecuq.doctor.drift import check_drift, check_flagged, check_new_missing
 from vecuq.doctor.finding import SEVERITIES, Finding
 from vecuq.doctor.fitted import check_anchors, check_epsilon, check_fit, check_grid, check_monotone, check_resemblance
-from vecuq.doctor.size import check_missing, check_size
+from vecuq.doctor.size import check_copies, check_missing, check_size
 from vecuq.doctor.spread import check_contamination, check_scale
 from vecuq.ranker import Settings
 
@@ -18,6 +18,7 @@ Check = Callable[[Case], list[Finding]]
 
 CHECKS: tuple[Check, ...] = (
     check_size,
+    check_copies,
     check_missing,
     check_constant,
     check_overlap,
@@ -37,7 +38,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def examine(calibration: Any, new: Any = None, *, settings: Settings | None = None) -> tuple[Finding, ...]:
-    """Look over calibration rows before they are trusted, and new rows beside them; the worst findings come first.
+    """Check calibration rows before you trust them, and new rows for drift; the worst findings come first.
 
     Parameters
     ----------

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from vecuq._check import Array
-from vecuq.doctor.case import Case, correlation
+from vecuq.doctor.case import Case
 from vecuq.doctor.finding import Finding
-from vecuq.ranker import Ranker, is_proven_monotone
+from vecuq.doctor.statistics import plain_sum, rank_correlation
+from vecuq.ranker import is_proven_monotone
 
 
 def check_fit(case: Case) -> list[Finding]:
-    """Fit, and tell if that is impossible."""
+    """Fit, and report if that is impossible."""
     if isinstance(case.fitted, str):
-        return [
-            Finding(
-                "fit",
-                "serious",
-                f"No map can be fitted. {case.fitted}",
-                "Mend this first; the checks of the order are left out.",
-            )
-        ]
-    told = case.fitted.diagnostics
-    return [
-        Finding("fit", "ok", f"The map is fitted in {told.sweeps} sweeps, marginal error {told.marginal_error:.0e}.")
-    ]
+        remedy = "Correct this first; the checks of the order are left out."
+        return [Finding("fit", "serious", f"No map can be fitted. {case.fitted}", remedy)]
+    fit = case.fitted.diagnostics
+    return [Finding("fit", "ok", f"The map is fitted in {fit.sweeps} sweeps, marginal error {fit.marginal_error:.0e}.")]
 
 
 def check_anchors(case: Case) -> list[Finding]:
@@ -37,18 +29,18 @@ def check_anchors(case: Case) -> list[Finding]:
     mass = case.ranker.diagnostics.anchor_mass
     if mass <= 0.2:
         return [Finding("anchors", "ok", f"The outer anchors carry {mass:.0%} of the mass.", "", {"mass": mass})]
-    told = f"The outer anchors carry {mass:.0%} of the mass: there are {case.ranker.diagnostics.n_anchors:,} of them."
+    what = f"The outer anchors carry {mass:.0%} of the mass: there are {case.ranker.diagnostics.n_anchors:,} of them."
     remedy = "Give more rows, fewer columns, or set anchor_mass=0.2."
-    return [Finding("anchors", "serious" if mass > 0.5 else "warning", told, remedy, {"mass": mass})]
+    return [Finding("anchors", "serious" if mass > 0.5 else "warning", what, remedy, {"mass": mass})]
 
 
 def check_resemblance(case: Case) -> list[Finding]:
     """Compare the fitted order with the plain sum of the scaled columns, and with each column alone."""
     if case.ranker is None or case.is_tiny or len(case.columns) < 2:
         return []
-    with_sum = correlation(_plain_sum(case.ranker, case.sample), case.uncertainty)
+    with_sum = rank_correlation(plain_sum(case.ranker, case.sample), case.uncertainty)
     alone = {
-        name: correlation(column, case.uncertainty)
+        name: rank_correlation(column, case.uncertainty)
         for name, column in zip(case.columns, case.sample.T, strict=True)
         if np.ptp(column) > 0
     }
@@ -56,19 +48,12 @@ def check_resemblance(case: Case) -> list[Finding]:
     return [_like_the_sum(with_sum, figures), *_like_one_column(alone, figures)]
 
 
-def _plain_sum(ranker: Ranker, rows: Array) -> Array:
-    """Return the sum of the columns, each brought to 0-1 over the rows of the map, whatever the ranker's scaling."""
-    linear = replace(ranker.scaler, knots=ranker.scaler.knots[:0])
-    scaled = linear.transform(rows[:, ranker.active])
-    return np.asarray(((scaled - ranker.low) / (ranker.high - ranker.low)).sum(axis=1))
-
-
 def _like_the_sum(rho: float, figures: dict[str, float]) -> Finding:
-    told = f"Rank correlation with the plain sum of scaled columns: {rho:.4f}."
+    what = f"Rank correlation with the plain sum of scaled columns: {rho:.4f}."
     if rho < 0.99:
-        return Finding("resemblance", "ok", told, "", figures)
-    remedy = "Nothing wrong: on rows like these a sum orders alike; the gain is in far rows, p-values and no weights."
-    return Finding("resemblance", "note", f"{told} Among rows like these the order is nearly that.", remedy, figures)
+        return Finding("resemblance", "ok", what, "", figures)
+    remedy = "Nothing is wrong. If an order is all you need, the sum of the scaled columns gives nearly the same one."
+    return Finding("resemblance", "note", f"{what} The order is nearly that of the sum.", remedy, figures)
 
 
 def _like_one_column(alone: dict[str, float], figures: dict[str, float]) -> list[Finding]:
@@ -78,9 +63,9 @@ def _like_one_column(alone: dict[str, float], figures: dict[str, float]) -> list
     listed = ", ".join(f"{name} {rho:.2f}" for name, rho in alone.items())
     if rho < 0.98:
         return [Finding("resemblance", "ok", f"Rank correlation with each column: {listed}.", "", figures)]
-    told = f"The order is that of {name!r} (rank correlation {rho:.3f}); the others hardly matter ({listed})."
-    remedy = "See whether the others are stretched by outliers or constant; scaling='quantile' gives all the same say."
-    return [Finding("resemblance", "warning", told, remedy, figures)]
+    what = f"The order is that of {name!r} (rank correlation {rho:.3f}); the others hardly matter ({listed})."
+    remedy = "See whether outliers stretch the others; scaling='quantile' gives all columns the same weight."
+    return [Finding("resemblance", "warning", what, remedy, figures)]
 
 
 def check_epsilon(case: Case) -> list[Finding]:
@@ -106,7 +91,7 @@ def _sensitivity(case: Case, check: str, lead: str, tried: dict[str, dict[str, A
     base = case.scores_with()
     others = {name: case.scores_with(**changes) for name, changes in tried.items()}
     figures = {
-        name: {"spearman": correlation(base, scores), "top": _shared_top(base, scores)}
+        name: {"spearman": rank_correlation(base, scores), "top": _shared_top(base, scores)}
         for name, scores in others.items()
         if scores is not None and base is not None
     }
@@ -116,11 +101,11 @@ def _sensitivity(case: Case, check: str, lead: str, tried: dict[str, dict[str, A
     rho = min(figure["spearman"] for figure in figures.values())
     top = min(figure["top"] for figure in figures.values())
     severity = "ok" if rho >= 0.99 and top >= 0.8 else "note" if rho >= 0.95 else "warning"
-    told = f"{lead} the order keeps a rank correlation of {rho:.4f}, and {top:.0%} of its top 5 % are the same rows."
+    what = f"{lead} the order keeps a rank correlation of {rho:.4f}, and {top:.0%} of its top 5 % are the same rows."
     if failed:
-        told += " One of the two could not be fitted."
-    remedy = "" if severity == "ok" else "Do not read much into single places of the order; give more rows if you can."
-    return [Finding(check, severity, told, remedy, figures)]
+        what += " One of the two could not be fitted."
+    remedy = "" if severity == "ok" else "Do not rely on small differences in rank; give more rows if you can."
+    return [Finding(check, severity, what, remedy, figures)]
 
 
 def _shared_top(a: Array, b: Array) -> float:
@@ -129,27 +114,24 @@ def _shared_top(a: Array, b: Array) -> float:
 
 
 def check_monotone(case: Case) -> list[Finding]:
-    """Tell whether raising one column is proven never to lower the score; if not, how often it does."""
+    """Report whether raising one column is proven never to lower the score; if not, how often it does."""
     if case.ranker is None:
         return []
     share = case.ranker.diagnostics.monotone_violations
     proven = share == 0 and is_proven_monotone(case.ranker)
     figures = {"violations": share, "proven": proven}
     if share is None:
-        return [
-            Finding(
-                "monotone", "note", "The order is centre-outward (signed scores), so it is not monotone.", "", figures
-            )
-        ]
+        what = "The order is centre-outward (signed scores), so it is not monotone."
+        return [Finding("monotone", "note", what, "", figures)]
     if proven:
-        told = "Raising a column never lowers the score, at any row: proven from the fitted map."
-        return [Finding("monotone", "ok", told, "", figures)]
+        what = "Raising a column never lowers the score, at any row: proven from the fitted map."
+        return [Finding("monotone", "ok", what, "", figures)]
     if share == 0:
-        told = "Raising a column lowered the score in no trial, from far below the rows to far above them."
-        return [Finding("monotone", "ok", told, "", figures)]
-    told = f"Raising one column lowers the score in {share:.1%} of trials, from far below the rows to far above them."
+        what = "Raising a column lowered the score in no trial, from far below the rows to far above them."
+        return [Finding("monotone", "ok", what, "", figures)]
+    what = f"Raising one column lowers the score in {share:.1%} of trials, from far below the rows to far above them."
     remedy = (
         "Fit with grid='midpoint', reference='beta' and a larger epsilon, or leave out columns that nearly repeat "
         "others; a cascade refuses this ranker."
     )
-    return [Finding("monotone", "warning", told, remedy, figures)]
+    return [Finding("monotone", "warning", what, remedy, figures)]

@@ -1,4 +1,4 @@
-"""Rows that stand apart: single ones that set the scale, and groups that may not belong."""
+"""Outliers: single rows that set the scale of a column, and groups that may be out of distribution."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ def check_scale(case: Case) -> list[Finding]:
         return []
     found = []
     for k, name in enumerate(case.columns):
-        column = case.values[:, k]
-        low, middle_low, middle_high, high = np.quantile(column, [0.0, 0.01, 0.99, 1.0])
-        share = float((middle_high - middle_low) / (high - low)) if high > low else 1.0
-        # Columns that are nearly constant have a finding of their own.
-        if share < 0.25 and middle_high > middle_low:
-            found.append(_stretched(case, k, name, share))
+        low, *inner, high = np.quantile(case.values[:, k], [0.0, 0.01, 0.25, 0.75, 0.99, 1.0])
+        if inner[3] <= inner[0]:
+            continue  # constant or nearly so, which has a finding of its own
+        most, half = (float(width / (high - low)) for width in (inner[3] - inner[0], inner[2] - inner[1]))
+        if 0 < half < 0.005 and most >= 0.1:
+            found.append(_squeezed(name, half))
+        elif most < 0.25:
+            found.append(_stretched(case, k, name, most))
     return found or [Finding("scale", "ok", "No column's range is set by a few rows.")]
 
 
@@ -40,19 +42,30 @@ def _stretched(case: Case, k: int, name: str, share: float) -> Finding:
         "scale",
         severity,
         f"98 % of {name!r} lies in {share:.2%} of its range, which a few rows set: {shown}. Scaled by minimum and "
-        f"maximum, the column hardly tells ordinary rows apart.",
-        "Look at these rows and drop what is broken; if they are genuine, take logarithms or scaling='quantile'.",
+        f"maximum, the column hardly distinguishes ordinary rows.",
+        "Look at these rows and drop what is broken; if they are genuine, take logarithms or use scaling='quantile'.",
         {"column": name, "share": share, "rows": rows},
     )
 
 
+def _squeezed(name: str, share: float) -> Finding:
+    """Report a column that spans so many magnitudes that half of its values fall together when scaled."""
+    what = (
+        f"Half of {name!r} lies in {share:.2g} of its range. Scaled by minimum and maximum, the column hardly "
+        f"distinguishes ordinary rows."
+    )
+    severity = "serious" if share < 0.0005 else "warning"
+    remedy = "Take logarithms, or use scaling='quantile'."
+    return Finding("scale", severity, what, remedy, {"column": name, "share": share})
+
+
 def check_contamination(case: Case) -> list[Finding]:
-    """Look for a group of rows far above the rest: foreign rows among the calibration rows make p-values too large."""
+    """Look for a group of rows far above the rest: out-of-distribution rows in calibration make p-values too large."""
     if case.is_tiny:
         return []
     consensus = _consensus(case.values)
     if consensus is None:
-        return [Finding("contamination", "ok", "Too few different values to look for foreign rows.")]
+        return [Finding("contamination", "ok", "Too few different values to look for out-of-distribution rows.")]
     cluster, tail = _cluster(consensus), _beyond_fence(consensus)
     share = max(len(cluster), len(tail)) / len(consensus)
     if not len(cluster) and share < 0.002:
@@ -61,15 +74,15 @@ def check_contamination(case: Case) -> list[Finding]:
     rows = [int(case.numbers[place]) for place in apart[np.argsort(consensus[apart])[::-1]][:5]]
     share = len(apart) / len(consensus)
     if len(cluster):
-        told, severity = "stand apart from all others", "serious" if share >= 0.01 and len(apart) >= 5 else "warning"
+        what, severity = "stand apart from all others", "serious" if share >= 0.01 and len(apart) >= 5 else "warning"
     else:
-        told, severity = "lie far out in a heavy upper tail", "warning" if share >= 0.02 else "note"
+        what, severity = "lie far out in a heavy upper tail", "warning" if share >= 0.02 else "note"
     return [
         Finding(
             "contamination",
             severity,
-            f"{len(apart):,} rows ({share:.2%}) {told}, for example {', '.join(f'row {row:,}' for row in rows)}. If "
-            f"they are foreign, rows like them are never flagged at alpha below about {share:.2g}.",
+            f"{len(apart):,} rows ({share:.2%}) {what}, for example {', '.join(f'row {row:,}' for row in rows)}. If "
+            f"they are out of distribution, p-values are too large, and rows like them are flagged too seldom.",
             "Look at these rows; drop what is not in-distribution.",
             {"share": share, "count": len(apart), "rows": rows},
         )

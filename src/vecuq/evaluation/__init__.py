@@ -1,7 +1,7 @@
-"""Numbers that say what an uncertainty is worth, and the curves behind them; never drawings."""
+"""How good an uncertainty is: metrics with intervals, and the curves behind them; never drawings."""
 
 from vecuq.evaluation.bootstrap import Bootstrap, Estimate
-from vecuq.evaluation.comparison import Comparison, compare, estimate
+from vecuq.evaluation.comparison import MethodComparison, compare, estimate
 from vecuq.evaluation.curves import BEST, CHANCE, SelectiveCurves, selective_curves
 from vecuq.evaluation.detection import average_precision, fpr_at_tpr, roc_auc
 from vecuq.evaluation.generation import (
@@ -22,6 +22,7 @@ from vecuq.evaluation.selective import (
     risk_coverage_curve,
 )
 from vecuq.evaluation.sheets import comparison_sheet, task_sheets
+from vecuq.evaluation.verdicts import Verdict, verdicts
 
 __all__ = [
     "BEST",
@@ -29,14 +30,15 @@ __all__ = [
     "METRICS",
     "TASKS",
     "Bootstrap",
-    "Comparison",
     "Estimate",
     "Evaluation",
+    "MethodComparison",
     "Metric",
     "PredictionRejection",
     "Record",
     "RiskCoverage",
     "SelectiveCurves",
+    "Verdict",
     "accuracy_coverage_area",
     "aurc",
     "average_precision",
@@ -60,5 +62,6 @@ __all__ = [
     "roc_auc",
     "selective_curves",
     "task_sheets",
+    "verdicts",
     "wins_and_losses",
 ]

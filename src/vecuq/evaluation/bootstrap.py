@@ -20,7 +20,7 @@ from vecuq.evaluation.tally import Order, Tally
 
 # Counts of one block of resamples: few enough to stay in the cache.
 BLOCK_CELLS = 1 << 18
-# Below this share of resamples in which a metric exists, an interval would describe the lucky ones only.
+# Below this share of resamples in which a metric exists, an interval would describe an unusual few.
 MIN_DEFINED = 0.9
 
 
@@ -62,7 +62,7 @@ class Estimate:
     n
         Rows it was computed on.
     reason
-        In one line, why value or interval is missing; None if both are there or no interval was asked for.
+        In one line, why value or interval is missing; None if both are there or no interval was wanted.
     """
 
     value: float
@@ -73,7 +73,7 @@ class Estimate:
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether the interval lies on one side of 0: for a difference, whether it can be told from chance."""
+        """Whether the interval lies on one side of 0: for a difference, whether it is larger than chance explains."""
         return self.low > 0.0 or self.high < 0.0
 
 

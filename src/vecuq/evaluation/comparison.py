@@ -1,4 +1,4 @@
-"""Comparison: one metric for several methods on the same rows, with paired intervals."""
+"""MethodComparison: one metric for several methods on the same rows, with paired intervals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vecuq.evaluation.registry import Metric, find_metrics
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class MethodComparison:
     """One metric of several methods on the same rows and the same resamples.
 
     Parameters
@@ -82,7 +82,7 @@ class Comparison:
         return Record(wins, sum(not np.isnan(gap.value) for gap in gaps) - wins - losses, losses)
 
     def _place(self, method: str) -> int:
-        wanted_columns([method], self.methods, purpose="asked for", where="The comparison")
+        wanted_columns([method], self.methods, purpose="which was named", where="The comparison")
         return self.methods.index(method)
 
 
@@ -113,7 +113,7 @@ def estimate(uncertainty: Any, target: Any, metric: str | Metric, *, bootstrap: 
 
 def compare(
     uncertainties: Mapping[str, Any], target: Any, metric: str | Metric, *, bootstrap: Bootstrap | None = None
-) -> Comparison:
+) -> MethodComparison:
     """One metric of several uncertainties on the same rows, with intervals of each and of each difference.
 
     Parameters
@@ -141,7 +141,7 @@ def compare(
 
 def compare_all(
     uncertainties: Mapping[str, Any], target: Any, metrics: Sequence[Metric], *, bootstrap: Bootstrap | None = None
-) -> tuple[Comparison, ...]:
+) -> tuple[MethodComparison, ...]:
     """Compute :func:`compare` for several metrics of one task at once, on the same resamples."""
     drawing = bootstrap or Bootstrap()
     by_name = methods_of(uncertainties)
@@ -154,7 +154,7 @@ def compare_all(
     if any(reason is None for of_metric in reasons for reason in of_metric):
         draws = resampled(scores, truth, kernels, drawing)
     return tuple(
-        Comparison(metric, methods, values[k], draws[k], len(truth), drawing.level, tuple(reasons[k]))
+        MethodComparison(metric, methods, values[k], draws[k], len(truth), drawing.level, tuple(reasons[k]))
         for k, metric in enumerate(metrics)
     )
 

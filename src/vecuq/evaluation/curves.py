@@ -1,4 +1,4 @@
-"""How selective use pays: what remains when the most uncertain rows are left aside."""
+"""Risk-coverage and rejection curves: what remains when the most uncertain rows are left out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CURVES: dict[str, Callable[[Array, Array], tuple[Array, Array]]] = {
 
 @dataclass(frozen=True, eq=False)
 class SelectiveCurves:
-    """What selective use by each score gains on one task, on the same rows; made by :func:`selective_curves`.
+    """The curve of each score on one task, on the same rows; made by :func:`selective_curves`.
 
     Parameters
     ----------

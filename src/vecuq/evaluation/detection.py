@@ -1,9 +1,9 @@
 """Detection: how well an uncertainty separates two kinds of rows.
 
-All functions take one uncertainty per row (higher = more uncertain) and which rows are positive, that is, should be
-the more uncertain ones: errors, or out-of-distribution rows. All are expectations over a random order of rows with
-equal uncertainty, in closed form. All are NaN where there is nothing to judge: fewer than two rows, rows of one kind
-only, or the same uncertainty on all rows.
+All functions take ``uncertainty``, one number per row (higher = more uncertain, no NaN), and ``positive``, which rows
+should be the more uncertain ones: errors, or out-of-distribution rows (booleans or 0 / 1). All are expectations over a
+random order of rows with equal uncertainty, in closed form. All are NaN where there is nothing to judge: fewer than two
+rows, rows of one kind only, or the same uncertainty on all rows.
 """
 
 from __future__ import annotations
@@ -19,17 +19,10 @@ from vecuq.evaluation.tally import Tally, divided, harmonic_numbers, inner
 
 
 def roc_auc(uncertainty: Any, positive: Any) -> float:
-    """Area under the ROC curve: the chance that a positive row is more uncertain than a negative one.
+    """Area under the ROC curve: the probability that a positive row is more uncertain than a negative one.
 
     ``P(u_positive > u_negative) + P(u_positive = u_negative) / 2`` over all pairs of a positive and a negative row:
     the Mann-Whitney statistic, which is the area under the curve of Fawcett (2006), "An introduction to ROC analysis".
-
-    Parameters
-    ----------
-    uncertainty
-        One number per row, higher = more uncertain; no NaN.
-    positive
-        Which rows should be the more uncertain ones (errors, out-of-distribution rows), as booleans or 0 / 1.
 
     Returns
     -------
@@ -51,13 +44,6 @@ def average_precision(uncertainty: Any, positive: Any) -> float:
     ``AP = (1 / P) sum_k [row k is positive] * (positives among the k most uncertain rows) / k``; the area under the
     precision-recall curve without interpolation, as in Davis and Goadrich (2006), "The relationship between
     precision-recall and ROC curves".
-
-    Parameters
-    ----------
-    uncertainty
-        One number per row, higher = more uncertain; no NaN.
-    positive
-        Which rows should be the more uncertain ones, as booleans or 0 / 1.
 
     Returns
     -------
@@ -82,10 +68,6 @@ def fpr_at_tpr(uncertainty: Any, positive: Any, tpr: float = 0.95) -> float:
 
     Parameters
     ----------
-    uncertainty
-        One number per row, higher = more uncertain; no NaN.
-    positive
-        Which rows should be the more uncertain ones, as booleans or 0 / 1.
     tpr
         Share of the positives that must be found, in (0, 1].
 
@@ -120,7 +102,7 @@ def average_precision_of(tally: Tally) -> Array:
     """Average precision of each resample; NaN where it holds no positive row.
 
     With b rows, t of them positive, above a group of w rows with s positives, row i of the group is positive with
-    chance s / w, and has then an expected precision of ``(t + 1 + (i - 1) (s - 1) / (w - 1)) / (b + i)``.
+    probability s / w, and has then an expected precision of ``(t + 1 + (i - 1) (s - 1) / (w - 1)) / (b + i)``.
     """
     positive_above = tally.target_sum - tally.target_through
     more = np.maximum(tally.target - 1.0, 0.0) / np.maximum(tally.rows - 1.0, 1.0)

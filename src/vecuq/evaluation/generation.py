@@ -1,6 +1,7 @@
 """Selective generation: how much better the answers are that remain when the most uncertain ones are rejected.
 
-All functions take one uncertainty per answer (higher = more uncertain) and its quality (higher = better, on any scale).
+All functions take ``uncertainty``, one number per answer (higher = more uncertain, no NaN), and ``quality``, one finite
+number per answer (higher = better, on any scale).
 Answers of equal uncertainty come in random order, and the quality of those that remain is its expectation over that
 order, in closed form.
 """
@@ -37,10 +38,6 @@ def prediction_rejection_curve(uncertainty: Any, quality: Any, max_rejection: fl
 
     Parameters
     ----------
-    uncertainty
-        One number per answer, higher = more uncertain; no NaN.
-    quality
-        One finite number per answer, higher = better.
     max_rejection
         The largest share to reject, in (0, 1]: at most ``int(max_rejection n)`` points, one answer always remains.
 
@@ -72,10 +69,6 @@ def prediction_rejection_area(uncertainty: Any, quality: Any, max_rejection: flo
 
     Parameters
     ----------
-    uncertainty
-        One number per answer, higher = more uncertain; no NaN.
-    quality
-        One finite number per answer, higher = better.
     max_rejection
         The largest share to reject, in (0, 1].
 
@@ -105,10 +98,6 @@ def prediction_rejection_ratio(
 
     Parameters
     ----------
-    uncertainty
-        One number per answer, higher = more uncertain; no NaN (see ``convention``).
-    quality
-        One finite number per answer, higher = better, on any scale: PRR does not change with scale or origin.
     max_rejection
         The largest share to reject, in (0, 1]; 0.5 is what papers report.
     convention

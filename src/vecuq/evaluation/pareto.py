@@ -120,7 +120,7 @@ def regret(table: Any, components: Sequence[str] | None = None) -> dict[str, Arr
 def wins_and_losses(table: Any) -> dict[str, dict[str, Record]]:
     """For every two methods, in how many task entries the first is better, equal and worse.
 
-    Values count as they are, however small the difference: :meth:`Comparison.record` asks for intervals instead.
+    Values count as they are, however small the difference: :meth:`MethodComparison.record` looks at intervals instead.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def _by_method(table: Mapping[str, Any]) -> dict[str, Any]:
     if not named:
         return dict(table)
     if len(named) < len(table) or len({frozenset(keys) for keys in named.values()}) > 1:
-        told = {name: sorted(keys) for name, keys in named.items()}
-        raise TableError(f"All methods must have the same entries; got {told}.")
-    entries = list(next(iter(table.values())))
-    return {name: [values[entry] for entry in entries] for name, values in table.items()}
+        entries = {name: sorted(keys) for name, keys in named.items()}
+        raise TableError(f"All methods must have the same entries; got {entries}.")
+    order = list(next(iter(table.values())))
+    return {name: [values[entry] for entry in order] for name, values in table.items()}

@@ -29,7 +29,7 @@ ONE_KIND = {
 
 @dataclass(frozen=True)
 class Metric:
-    """One number that says what an uncertainty is worth on a task.
+    """One number that says how good an uncertainty is at a task.
 
     Parameters
     ----------
@@ -72,70 +72,44 @@ class Metric:
 
 
 def _detection(task: str, what: str) -> list[Metric]:
+    found = f"share of such rows among those at least as uncertain, averaged over each row that is {what}"
+    flagged = f"share of other rows flagged when 95 % of the rows that are {what} are"
+    at_95 = partial(detection.fpr_at_tpr, tpr=0.95)
+    higher = f"probability that {what} is more uncertain than another row"
     return [
-        Metric(
-            "roc_auc",
-            task,
-            detection.roc_auc,
-            True,
-            f"chance that {what} is more uncertain than another row",
-            detection.roc_auc_of,
-        ),
-        Metric(
-            "average_precision",
-            task,
-            detection.average_precision,
-            True,
-            f"share of such rows among those at least as uncertain, averaged over each row that is {what}",
-            detection.average_precision_of,
-        ),
-        Metric(
-            "fpr_at_95_tpr",
-            task,
-            partial(detection.fpr_at_tpr, tpr=0.95),
-            False,
-            f"share of other rows flagged when 95 % of the rows that are {what} are",
-            detection.fpr_at(0.95),
-        ),
+        Metric("roc_auc", task, detection.roc_auc, True, higher, detection.roc_auc_of),
+        Metric("average_precision", task, detection.average_precision, True, found, detection.average_precision_of),
+        Metric("fpr_at_95_tpr", task, at_95, False, flagged, detection.fpr_at(0.95)),
     ]
 
 
 def _selective() -> list[Metric]:
-    coverages = [
-        Metric(
-            f"coverage_at_{percent}_percent_error",
-            "selective",
-            partial(selective.coverage_at_error, error=percent / 100),
-            True,
-            f"largest share of rows kept, least uncertain first, with at most {percent} % errors",
-            selective.coverage_at(percent / 100),
-        )
-        for percent in (1, 2, 5)
-    ]
-    area, aurc, excess = selective.accuracy_coverage_area, selective.aurc, selective.excess_aurc
-    told = "mean error rate of the rows kept, over all shares kept"
+    accuracy, risk = "accuracy of the rows kept", "mean error rate of the rows kept, over all shares kept"
+    area, area_of = selective.accuracy_coverage_area, selective.accuracy_coverage_area_of
+    over = f"{accuracy}, averaged over all shares kept"
+    best = f"{risk}, beyond the best order"
     return [
-        Metric(
-            "accuracy_coverage_area",
-            "selective",
-            area,
-            True,
-            "accuracy of the rows kept, averaged over all shares kept",
-            selective.accuracy_coverage_area_of,
-        ),
-        Metric("aurc", "selective", aurc, False, told, selective.aurc_of),
-        Metric("excess_aurc", "selective", excess, False, f"{told}, beyond the best order", selective.excess_aurc_of),
-        *coverages,
+        Metric("accuracy_coverage_area", "selective", area, True, over, area_of),
+        Metric("aurc", "selective", selective.aurc, False, risk, selective.aurc_of),
+        Metric("excess_aurc", "selective", selective.excess_aurc, False, best, selective.excess_aurc_of),
+        *map(_coverage, (1, 2, 5)),
     ]
+
+
+def _coverage(percent: int) -> Metric:
+    share = partial(selective.coverage_at_error, error=percent / 100)
+    kept = f"largest share of rows kept, least uncertain first, with at most {percent} % errors"
+    name, kernel = f"coverage_at_{percent}_percent_error", selective.coverage_at(percent / 100)
+    return Metric(name, "selective", share, True, kept, kernel)
 
 
 def rejection_ratio(max_rejection: float) -> Metric:
     """Return PRR at another share of answers rejected than the registry's one half, as a metric."""
     share = in_range("max_rejection", max_rejection, 0.0, 1.0, ends="(]")
     name = "prediction_rejection_ratio" + ("" if share == 0.5 else f"_at_{100 * share:g}_percent")
-    told = f"quality gained by rejecting up to {100 * share:g} % of the answers: 0 for chance, 1 for the best order"
+    gained = f"quality gained by rejecting up to {100 * share:g} % of the answers: 0 for chance, 1 for the best order"
     ratio = partial(generation.prediction_rejection_ratio, max_rejection=share)
-    return Metric(name, "generation", ratio, True, told, generation.prr_at(share), share)
+    return Metric(name, "generation", ratio, True, gained, generation.prr_at(share), share)
 
 
 METRICS: tuple[Metric, ...] = (
@@ -144,6 +118,15 @@ METRICS: tuple[Metric, ...] = (
     *_selective(),
     rejection_ratio(0.5),
 )
+
+# What others call them.
+_OTHER_NAMES = {
+    **dict.fromkeys(("auroc", "auc", "roc-auc", "rocauc", "auc_roc"), "roc_auc"),
+    **dict.fromkeys(("aupr", "auprc", "ap", "pr_auc"), "average_precision"),
+    **dict.fromkeys(("fpr95", "fpr@95", "fpr_at_95"), "fpr_at_95_tpr"),
+    **dict.fromkeys(("eaurc", "e-aurc", "e_aurc"), "excess_aurc"),
+    "prr": "prediction_rejection_ratio",
+}
 
 
 def find_metrics(names: Iterable[str | Metric] | None = None) -> tuple[Metric, ...]:
@@ -168,5 +151,7 @@ def _named(name: str | Metric) -> list[Metric]:
     if isinstance(name, Metric):
         return [name]
     choices = list(dict.fromkeys([*(one.name for one in METRICS), *(one.key for one in METRICS)]))
+    if str(name).lower() in _OTHER_NAMES:  # the nearest spelling may be another metric: auroc is near aurc
+        raise SettingError(f"There is no metric {name!r}. Did you mean {_OTHER_NAMES[str(name).lower()]!r}?")
     one_of("metrics", name, choices)
     return [one for one in METRICS if name in (one.name, one.key)]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vecuq._check import Array, one_of
 from vecuq.errors import SettingError, TableError
 from vecuq.evaluation.bootstrap import Bootstrap, Estimate
-from vecuq.evaluation.comparison import Comparison, compare_all
+from vecuq.evaluation.comparison import MethodComparison, compare_all
 from vecuq.evaluation.inputs import labels_of, methods_of, numbers_of, of_length
 from vecuq.evaluation.registry import TASKS, Metric, find_metrics
 
@@ -24,7 +24,7 @@ class Evaluation:
     Parameters
     ----------
     comparisons
-        One per metric, in the order of the registry or as asked for.
+        One per metric, in the order of the registry or as named.
     methods
         Names of the methods.
     n_rows
@@ -35,13 +35,13 @@ class Evaluation:
         How many rows each method gave no uncertainty; methods that gave all are not named.
     """
 
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[MethodComparison, ...]
     methods: tuple[str, ...]
     n_rows: int
     n_left_out: int
     without_score: dict[str, int]
 
-    def comparison(self, key: str) -> Comparison:
+    def comparison(self, key: str) -> MethodComparison:
         """Return the comparison of one metric by its key, such as ``"ood roc_auc"``."""
         keys = [one.metric.key for one in self.comparisons]
         return self.comparisons[keys.index(one_of("key", key, keys))]
@@ -69,7 +69,7 @@ class Evaluation:
         ]
 
     def table(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, float]]:
-        """Return the values by method and key, each turned so that higher is better: what ``pareto_share`` takes.
+        """Return the values by method and key, signed so that higher is better: what ``pareto_share`` takes.
 
         By default one metric per task: the first that was computed.
         """
@@ -94,9 +94,9 @@ def evaluate(
 ) -> Evaluation:
     """Compute every metric that the labels allow, for every method, on the same rows and resamples.
 
-    Errors, and with them selective prediction, are looked at among in-distribution rows only: on foreign rows every
-    prediction is wrong. Rows without a label are left out of the tasks that need it; rows to which any method gives no
-    uncertainty are left out for all, so that methods are compared on equal rows.
+    Errors, and with them selective prediction, are looked at among in-distribution rows only: on out-of-distribution
+    rows every prediction is wrong. Rows without a label are left out of the tasks that need it; rows to which any
+    method gives no uncertainty are left out for all, so that methods are compared on equal rows.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def evaluate(
     scored = ~np.any([np.isnan(one) for one in scores.values()], axis=0)
     targets = targets_of(n_rows, error=error, ood=ood, quality=quality)
     chosen = _possible(metrics, list(targets))
-    compared: dict[str, Comparison] = {}
+    compared: dict[str, MethodComparison] = {}
     for task, (target, known) in targets.items():
         rows = scored & known
         of_task = [metric for metric in chosen if metric.task == task]
@@ -160,8 +160,8 @@ def targets_of(n_rows: int, *, error: Any, ood: Any, quality: Any) -> dict[str, 
     targets: dict[str, tuple[Array, NDArray[np.bool_]]] = {}
     own = np.ones(n_rows, dtype=bool)
     if ood is not None:
-        foreign, known = _known(ood, n_rows, "ood")
-        targets["ood"], own = (foreign, known), known & (foreign == 0)
+        is_ood, known = _known(ood, n_rows, "ood")
+        targets["ood"], own = (is_ood, known), known & (is_ood == 0)
     if error is not None:
         wrong, known = _known(error, n_rows, "error")
         targets |= {"error": (wrong, known & own), "selective": (1.0 - wrong, known & own)}

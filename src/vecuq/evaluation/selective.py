@@ -1,10 +1,10 @@
 """Selective prediction: how good the predictions are that an uncertainty lets through.
 
-All functions take one uncertainty per row (higher = more uncertain) and which predictions are correct. Rows are kept
-from the least uncertain on; coverage is the share kept. Rows of equal uncertainty come in random order, and the
-accuracy of the k first is its expectation over that order, in closed form. The numbers (not the curve) are NaN where
-there is nothing to judge: fewer than two rows, all predictions correct or all wrong, or the same uncertainty on all
-rows.
+All functions take ``uncertainty``, one number per row (higher = more uncertain, no NaN), and ``correct``, which
+predictions are correct (booleans or 0 / 1). Rows are kept from the least uncertain on; coverage is the share kept. Rows
+of equal uncertainty come in random order, and the accuracy of the k first is its expectation over that order, in closed
+form. The numbers (not the curve) are NaN where there is nothing to judge: fewer than two rows, all predictions correct
+or all wrong, or the same uncertainty on all rows.
 """
 
 from __future__ import annotations
@@ -30,13 +30,6 @@ def risk_coverage_curve(uncertainty: Any, correct: Any) -> RiskCoverage:
     """Error rate of the k least uncertain rows, for every k.
 
     El-Yaniv and Wiener (2010), "On the foundations of noise-free selective classification".
-
-    Parameters
-    ----------
-    uncertainty
-        One number per row, higher = more uncertain; no NaN.
-    correct
-        Which predictions are correct, as booleans or 0 / 1.
 
     Returns
     -------
@@ -71,13 +64,6 @@ def accuracy_coverage_area(uncertainty: Any, correct: Any) -> float:
     1/n ... 1: ``(a_1 / 2 + a_2 + ... + a_(n-1) + a_n / 2) / n``. There is no area left of 1/n, so the best is 1 - 1/n.
     Used for Table "selective prediction" of the VecUQ-OT paper.
 
-    Parameters
-    ----------
-    uncertainty
-        One number per row, higher = more uncertain; no NaN.
-    correct
-        Which predictions are correct, as booleans or 0 / 1.
-
     Returns
     -------
     float
@@ -98,13 +84,6 @@ def aurc(uncertainty: Any, correct: Any) -> float:
     ``AURC = (1 / n) sum_k (errors among the k least uncertain rows) / k``; Geifman, Uziel and El-Yaniv (2019),
     "Bias-reduced uncertainty estimation for deep neural classifiers".
 
-    Parameters
-    ----------
-    uncertainty
-        One number per row, higher = more uncertain; no NaN.
-    correct
-        Which predictions are correct, as booleans or 0 / 1.
-
     Returns
     -------
     float
@@ -124,13 +103,6 @@ def excess_aurc(uncertainty: Any, correct: Any) -> float:
 
     ``E-AURC = AURC - AURC*``, with ``n AURC* = sum_(j = 1 ... e) j / (n - e + j)`` for e errors; Geifman, Uziel and
     El-Yaniv (2019). Unlike AURC it does not reward a model for being right more often.
-
-    Parameters
-    ----------
-    uncertainty
-        One number per row, higher = more uncertain; no NaN.
-    correct
-        Which predictions are correct, as booleans or 0 / 1.
 
     Returns
     -------
@@ -154,10 +126,6 @@ def coverage_at_error(uncertainty: Any, correct: Any, error: float = 0.01) -> fl
 
     Parameters
     ----------
-    uncertainty
-        One number per row, higher = more uncertain; no NaN.
-    correct
-        Which predictions are correct, as booleans or 0 / 1.
     error
         The error rate that is allowed, in [0, 1).
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache, partial
-from importlib.metadata import entry_points
 from typing import Any
 
-from vecuq.errors import SettingError, VecuqWarning
+from vecuq._check import from_packages
+from vecuq.errors import SettingError
 from vecuq.measures import confidence
 from vecuq.measures.gaussian import GaussianMixture, Mahalanobis, RelativeMahalanobis
 from vecuq.measures.neighbours import KNearest
@@ -92,22 +91,13 @@ def _first_line(documented: Any) -> str:
 def known_measures(modality: str) -> dict[str, Measure]:
     """Return every measure of a modality, ``"classifier"`` or ``"text"``, by name: ours and installed packages'."""
     known = {measure.name: measure for measure in _ours(modality)}
-    for point in entry_points(group=ENTRY_POINTS):
-        try:
-            added = point.load()
-        except Exception as error:  # a broken package must not take ours down
-            warnings.warn(f"The measure {point.name!r} could not be loaded: {error}", VecuqWarning, stacklevel=2)
-            continue
-        if isinstance(added, Measure) and added.modality != modality and added.modality in MODALITIES:
-            continue
-        if not isinstance(added, Measure) or added.name in known or added.modality != modality:
-            warnings.warn(
-                f"The entry point {point.name!r} is ignored: it must be a vecuq.measures.Measure with a new name.",
-                VecuqWarning,
-                stacklevel=2,
-            )
-            continue
-        known[added.name] = added
+
+    def refused(one: Measure) -> bool:
+        return one.modality not in MODALITIES or (one.modality == modality and one.name in known)
+
+    for added in from_packages(ENTRY_POINTS, Measure, refused):
+        if added.modality == modality:
+            known[added.name] = added
     return known
 
 

@@ -6,15 +6,14 @@ from vecuq.paper.ablation import reproduce_ablation
 from vecuq.paper.blobs import reproduce_blobs
 from vecuq.paper.extremes import reproduce_extremes
 from vecuq.paper.images import reproduce_images
-from vecuq.paper.page import render_page
 from vecuq.paper.rules import reproduce_measures
-from vecuq.paper.study import Picture, Study
+from vecuq.paper.study import Picture, Study, render_page
 from vecuq.paper.text import reproduce_text
 from vecuq.paper.toy import reproduce_toy
 
 __all__ = ["STUDIES", "Picture", "Study", "render_page", "reproduce_text"]
 
-# By name, in the order in which the paper meets them.
+# By name, in the order of the paper.
 STUDIES: dict[str, Callable[[], Study]] = {
     "toy": reproduce_toy,
     "blobs": reproduce_blobs,

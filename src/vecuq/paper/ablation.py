@@ -14,8 +14,7 @@ from vecuq.measures import compositions
 from vecuq.paper.drawings import dots
 from vecuq.paper.ensembles import group_scores, n_groups
 from vecuq.paper.images import DIFFERS, OTHER_GROUPS
-from vecuq.paper.printed import printed_table
-from vecuq.paper.study import Picture, Study
+from vecuq.paper.study import Picture, Study, printed_table
 from vecuq.paper.tasks import NAMES
 from vecuq.ranker import Settings, fit_ranker
 
@@ -62,14 +61,14 @@ def reproduce_ablation() -> Study:
 
 
 def _sheet(pair: tuple[str, str], name: str) -> Sheet:
-    own, foreign = pair
+    own, other = pair
     rows: list[dict[str, Any]] = []
     for choice in settings_of_the_ablation():
-        found = [_auc(own, foreign, group, _COMPOSITIONS[name], choice) for group in range(n_groups(own))]
+        found = [_auc(own, other, group, _COMPOSITIONS[name], choice) for group in range(n_groups(own))]
         rows.append(
             {
                 "InD": NAMES[own],
-                "OOD": NAMES[foreign],
+                "OOD": NAMES[other],
                 "ROC AUC": Spread.of(found),
                 "Target": _LAWS[choice["reference"]],
                 "ScalingType": _SCALINGS[choice["scaling"]],
@@ -77,14 +76,14 @@ def _sheet(pair: tuple[str, str], name: str) -> Sheet:
             }
         )
     rows.sort(key=lambda row: row["ROC AUC"].mean, reverse=True)
-    title = f"{NAMES[own]} vs. {NAMES[foreign]}, composition {_COMPOSITIONS[name]}"
+    title = f"{NAMES[own]} vs. {NAMES[other]}, composition {_COMPOSITIONS[name]}"
     return Sheet(f"ablation_{own}_{name}", title, tuple(rows), decimals=6)
 
 
-def _auc(own: str, foreign: str, group: int, composition: str, choice: dict[str, Any]) -> float:
+def _auc(own: str, other: str, group: int, composition: str, choice: dict[str, Any]) -> float:
     scores = group_scores(own, group).select(compositions[composition])
     ranker = fit_ranker(scores.calibration, Settings.paper(**choice))
-    inside, outside = ranker.uncertainty(scores.test), ranker.uncertainty(scores.ood[foreign])
+    inside, outside = ranker.uncertainty(scores.test), ranker.uncertainty(scores.ood[other])
     return roc_auc(np.concatenate([inside, outside]), np.repeat([0, 1], [len(inside), len(outside)]))
 
 

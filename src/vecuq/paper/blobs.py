@@ -36,9 +36,9 @@ class Blobs:
     labels: NDArray[np.int_]
 
 
-def draw_blobs(seed: int) -> Blobs:
+def draw_blobs(random_state: int) -> Blobs:
     """Draw as many points for each of ten classes, with unit deviation, around ten places on the circle."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     labels = np.repeat(np.arange(N_CLASSES), PER_CLASS)
     return Blobs(_centres()[labels] + rng.standard_normal((len(labels), 2)), labels)
 

@@ -11,7 +11,7 @@ import numpy as np
 from vecuq.paper.splits import JudgedScores
 
 CHOICES_FILE = "llm_mcq_confidences.csv.gz"
-# Confidences in the file, and what they are called once they are turned into uncertainties.
+# Confidences in the file, and their names as uncertainties.
 _COLUMNS = {
     "1 - MSP": "msp",
     "- max. logit": "max_logit",
@@ -34,6 +34,6 @@ def choice_scores(folder: Path) -> dict[str, JudgedScores] | None:
 
 
 def _judged(rows: list[dict[str, str]]) -> JudgedScores:
-    told = {title: np.array([float(row[name]) for row in rows]) for title, name in _COLUMNS.items()}
-    scores = {title: (1.0 - column if title.startswith("1") else -column) for title, column in told.items()}
+    given = {title: np.array([float(row[name]) for row in rows]) for title, name in _COLUMNS.items()}
+    scores = {title: (1.0 - column if title.startswith("1") else -column) for title, column in given.items()}
     return JudgedScores(scores, np.array([float(row["correct"]) for row in rows]))

@@ -112,7 +112,7 @@ def maps(panels: Mapping[str, Array], extent: tuple[float, float], points: Array
 
 
 def lines(x_values: Array, curves: Mapping[str, Array], *, x: str, y: str) -> Figure:
-    """Draw curves over one axis, told apart by colour and by stroke."""
+    """Draw curves over one axis, each with its colour and stroke."""
     from vecuq._draw import PALETTE, blank, name_axes
 
     figure, axes = blank()

@@ -1,7 +1,8 @@
 """The ensembles of the image studies: five groups of four small residual networks for each of two data sets.
 
-Trained by ``studies/train_ensembles.py``; their logits come with vecuq. The split is the paper's: a smaller part of the
-in-distribution validation rows fits the map, the rest evaluates, and no out-of-distribution row is ever used to fit.
+Trained by ``studies/train_ensembles.py``; their logits come with ``paper-data``. The split is the paper's: a smaller
+part of the in-distribution validation rows fits the map, the rest evaluates, and no out-of-distribution row is ever
+used to fit.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
-from vecuq.data import ensemble_file
 from vecuq.measures import compositions, fit_densities, measure, predicted_classes
 from vecuq.outputs import ClassifierOutputs
+from vecuq.paper.recorded import ensemble_file
 
-# What is in-distribution, and what is foreign to it.
+# In-distribution sets, each with its out-of-distribution sets.
 DATASETS = {
     "cifar10": ("svhn", "tinyimagenet", "fashion_mnist", "mnist"),
     "fashion_mnist": ("mnist", "cifar10", "svhn", "tinyimagenet"),

@@ -16,8 +16,7 @@ from vecuq.evaluation import roc_auc
 from vecuq.paper.drawings import lines
 from vecuq.paper.ensembles import GroupScores, group_scores, n_groups
 from vecuq.paper.images import DIFFERS, OTHER_GROUPS
-from vecuq.paper.printed import printed_table
-from vecuq.paper.study import Picture, Study
+from vecuq.paper.study import Picture, Study, printed_table
 from vecuq.paper.tasks import NAMES
 from vecuq.ranker import Settings, fit_ranker
 
@@ -79,12 +78,12 @@ def _figures(name: str, groups: list[GroupScores]) -> dict[str, Any]:
     figures: dict[str, list[Any]] = {"base": []}
     for scores in groups:
         rows = np.concatenate([scores.test[:, 0], scores.ood[PAIR[1]][:, 0]])
-        foreign = np.arange(len(rows)) >= len(scores.test)
-        figures["base"].append(roc_auc(rows, foreign))
+        is_ood = np.arange(len(rows)) >= len(scores.test)
+        figures["base"].append(roc_auc(rows, is_ood))
         for method, settings in _METHODS.items():
             ranker = fit_ranker(compositions(scores.calibration[:, 0])[name], settings)
             found = ranker.uncertainty(compositions(rows)[name])
-            figures.setdefault(method, []).append(roc_auc(found, foreign))
+            figures.setdefault(method, []).append(roc_auc(found, is_ood))
             figures.setdefault(f"order kept, {method}", []).append(keeps_order(rows, found))
     return figures
 

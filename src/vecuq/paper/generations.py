@@ -1,6 +1,6 @@
 """The answers of the text study: two small language models, three tasks, measured and judged.
 
-Made by ``studies/generate_answers.py``; the answers come with vecuq, so no model is needed here.
+Made by ``studies/generate_answers.py``; the answers come with ``paper-data``, so no model is needed here.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 
 from vecuq._check import Array
 from vecuq.answers import AnswerRecord, read_answers
-from vecuq.data import answers_file
 from vecuq.measures import measure_quality, text
+from vecuq.paper.recorded import answers_file
 from vecuq.paper.splits import JudgedScores
 
 MODELS = {"smollm2": "SmolLM2-135M", "gemma3": "Gemma-3-270M"}

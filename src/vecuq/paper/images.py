@@ -13,8 +13,7 @@ from vecuq.baselines import baselines
 from vecuq.evaluation import average_rank, pareto_share
 from vecuq.paper.drawings import bars, dots
 from vecuq.paper.ensembles import CALIBRATION_ROWS, GroupScores
-from vecuq.paper.printed import printed_table
-from vecuq.paper.study import Picture, Study
+from vecuq.paper.study import Picture, Study, printed_table
 from vecuq.paper.tasks import NAMES, Method, Outcome, Task, component_methods, over_groups
 from vecuq.ranker import Settings, fit_ranker
 
@@ -31,8 +30,9 @@ _TITLES = {
 }
 _PRINTED = {"ood": "ood", "miscls": "misclassification", "selective": "selective"}
 DIFFERS = (
-    "Networks and data: small residual networks trained for minutes (CIFAR-10, Fashion-MNIST; foreign rows from SVHN, "
-    "TinyImageNet, MNIST and the other of the two) instead of ResNet18 on CIFAR-10, CIFAR-100 and TinyImageNet. As in "
+    "Networks and data: small residual networks trained for minutes (CIFAR-10, Fashion-MNIST; out-of-distribution rows "
+    "from SVHN, TinyImageNet, MNIST and the other of the two) instead of ResNet18 on CIFAR-10, CIFAR-100 and "
+    "TinyImageNet. As in "
     f"the paper a smaller part of the validation rows ({CALIBRATION_ROWS:,} of 10,000) fits; the Mahalanobis score "
     "looks at the logits."
 )
@@ -41,14 +41,14 @@ OTHER_GROUPS = " Five groups of four members here; the paper has four groups of 
 
 
 def reproduce_images() -> Study:
-    """Compute the three task tables and the Pareto shares, with every rival combiner beside them."""
+    """Compute the three task tables and the Pareto shares, with every baseline beside them."""
     outcome = over_groups(COMPONENTS, _fit_all)
     paper_methods = (OURS, *COMPONENTS)
     means = outcome.means()
     sheets = (
         *(task_sheet(outcome, kind, paper_methods) for kind in _TITLES),
         _pareto_sheet(means, paper_methods),
-        _rivals_sheet(outcome),
+        _baselines_sheet(outcome),
     )
     return Study(
         name="images",
@@ -64,7 +64,7 @@ def reproduce_images() -> Study:
             Picture(
                 "tasks",
                 "Every task, every score; bars are one deviation over five groups.",
-                partial(_draw_tasks, outcome, paper_methods),
+                partial(draw_tasks, outcome, paper_methods),
             ),
             Picture(
                 "pareto",
@@ -112,7 +112,7 @@ def _pareto_sheet(means: dict[Task, dict[str, float]], methods: Sequence[str]) -
     )
 
 
-def _rivals_sheet(outcome: Outcome) -> Sheet:
+def _baselines_sheet(outcome: Outcome) -> Sheet:
     """Return all ways to combine the four scores, beside the scores alone."""
     means = outcome.means()
     methods = list(next(iter(means.values())))
@@ -137,7 +137,7 @@ def _rivals_sheet(outcome: Outcome) -> Sheet:
         "At Pareto Front (%)": True,
     }
     return Sheet(
-        "images_rivals",
+        "images_baselines",
         "Every way to combine the four scores: averages over tasks, rank among all rows of this table",
         rows,
         down=down,
@@ -173,13 +173,13 @@ def _claims(means: dict[Task, dict[str, float]], methods: Sequence[str]) -> tupl
         f"Best on average over tasks: {OURS} is number {order.index(OURS) + 1} of {len(order)} "
         f"({average[OURS]:.3f}; the first is {order[0]} with {average[order[0]]:.3f}).",
         _pareto_claim(means, methods),
-        _rivals_claim(means),
+        _baselines_claim(means),
         f"The plain sum of min-max scores is within 0.005 of it on {plain} of {count} tasks, and better on {better}.",
     )
 
 
-def _rivals_claim(means: dict[Task, dict[str, float]]) -> str:
-    """Say which of all methods, rivals included, are better on average over the tasks."""
+def _baselines_claim(means: dict[Task, dict[str, float]]) -> str:
+    """Return which of all methods, baselines included, are better on average over the tasks."""
     average = {
         name: float(np.mean([figures[name] for figures in means.values()])) for name in next(iter(means.values()))
     }
@@ -196,7 +196,8 @@ def _pareto_claim(means: dict[Task, dict[str, float]], methods: Sequence[str]) -
     )
 
 
-def _draw_tasks(outcome: Outcome, methods: Sequence[str]) -> Figure:
+def draw_tasks(outcome: Outcome, methods: Sequence[str]) -> Figure:
+    """Draw every task as a line, with a marker per method."""
     lines = {
         f"{NAMES[task.dataset]}: {task}": {name: outcome.spread(task, name) for name in methods}
         for task in outcome.values

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vecuq._draw import Sheet
 from vecuq.measures import compositions
-from vecuq.paper.drawings import dots
 from vecuq.paper.ensembles import GroupScores
-from vecuq.paper.images import DIFFERS, OTHER_GROUPS, best_or_second, worse_than_worst
-from vecuq.paper.printed import printed_table
-from vecuq.paper.study import Picture, Study
+from vecuq.paper.images import DIFFERS, OTHER_GROUPS, OURS, best_or_second, draw_tasks, worse_than_worst
+from vecuq.paper.study import Picture, Study, printed_table
 from vecuq.paper.tasks import NAMES, Method, Outcome, component_methods, over_groups
 from vecuq.ranker import Settings, fit_ranker
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-OURS = "VecUQ-OT"
 _RULES = ("Logscore", "Brier", "Spherical", "Zero-one")
 _KINDS = {
     "total_1_2": ("total_rules", "Total risk (1, 2) under four scoring rules"),
@@ -43,7 +37,7 @@ def reproduce_measures() -> Study:
             printed_table(f"measures_{name}", title, across=(OURS, *_RULES)) for name, (_, title) in _KINDS.items()
         ),
         pictures=tuple(
-            Picture(name, f"{_KINDS[name][1]}: every task.", partial(_draw, outcome))
+            Picture(name, f"{_KINDS[name][1]}: every task.", partial(draw_tasks, outcome, (OURS, *_RULES)))
             for name, outcome in outcomes.items()
         ),
         claims=tuple(_claim(name, outcome) for name, outcome in outcomes.items()),
@@ -74,11 +68,3 @@ def _claim(name: str, outcome: Outcome) -> str:
         f"{_KINDS[name][1]}: VecUQ-OT is worse than the worst rule on {worse_than_worst(means, OURS, _RULES)} and best "
         f"or second best on {best_or_second(means, OURS, _RULES)} of {len(means)} tasks."
     )
-
-
-def _draw(outcome: Outcome) -> Figure:
-    lines = {
-        f"{NAMES[task.dataset]}: {task}": {name: outcome.spread(task, name) for name in (OURS, *_RULES)}
-        for task in outcome.values
-    }
-    return dots(lines, "ROC-AUC, or area under accuracy over coverage")

@@ -82,14 +82,14 @@ def over_groups(names: tuple[str, ...], fit: Callable[[GroupScores], Mapping[str
 
 
 def run_tasks(dataset: str, scores: GroupScores, method: Method) -> dict[Task, float]:
-    """Return the figure of each task: ROC-AUC to find errors and foreign rows, area under accuracy over coverage."""
+    """Return the figure of each task: ROC-AUC for errors and OOD rows, area under accuracy over coverage."""
     own = method(scores.test)
     found = {
         Task(dataset, "miscls", dataset): roc_auc(own, scores.is_error),
         Task(dataset, "selective", dataset): accuracy_coverage_area(own, ~scores.is_error),
     }
     for name, rows in scores.ood.items():
-        foreign = method(rows)
-        both = np.concatenate([own, foreign])
-        found[Task(dataset, "ood", name)] = roc_auc(both, np.repeat([0, 1], [len(own), len(foreign)]))
+        other = method(rows)
+        both = np.concatenate([own, other])
+        found[Task(dataset, "ood", name)] = roc_auc(both, np.repeat([0, 1], [len(own), len(other)]))
     return found

@@ -12,17 +12,14 @@ from vecuq.paper import choices, generations
 from vecuq.paper.drawings import dots
 from vecuq.paper.generations import text_scores
 from vecuq.paper.images import best_or_second, worse_than_worst
-from vecuq.paper.printed import printed_table
 from vecuq.paper.splits import FITTED_SHARE, MEAN, N_SPLITS, OURS, JudgedScores, Ratios, over_splits
-from vecuq.paper.study import Picture, Study
+from vecuq.paper.study import Picture, Study, printed_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from matplotlib.figure import Figure
 
-# Where the multiple-choice confidences lie beside a checkout; they are not ours to bundle.
-DATA_DIR = Path("../shared/data")
 BETA, EXPONENTIAL = OURS
 _PRINTED = {
     "text": "PRR at 50 % of three models on three data sets",
@@ -32,14 +29,15 @@ _PRINTED = {
 }
 
 
-def reproduce_text(data_dir: Path = DATA_DIR) -> Study:
+def reproduce_text(data_dir: Path | None = None) -> Study:
     """Compute PRR of every measure and of the rank of four, on answers of two models to three tasks.
 
-    The second table, on multiple-choice questions, is there if ``data_dir`` holds the models' confidences.
+    The second table, on multiple-choice questions, is there if ``data_dir`` holds the models' confidences (not ours to
+    bundle).
     """
     subjects = text_scores()
     ratios = over_splits(subjects, generations.COMPONENTS)
-    chosen = choices.choice_scores(data_dir)
+    chosen = None if data_dir is None else choices.choice_scores(data_dir)
     chosen_ratios = None if chosen is None else over_splits(chosen, choices.COMPONENTS)
     sheets = [
         ratios.sheet("text", f"PRR at 50 % of two models on three tasks, mean and deviation over {N_SPLITS} splits")
@@ -54,7 +52,7 @@ def reproduce_text(data_dir: Path = DATA_DIR) -> Study:
         title="Text: CoCoA scores and MSP of a language model's answers, and their Monge-Kantorovich rank",
         sheets=tuple(sheets),
         figures=figures,
-        differs=_differs(subjects, data_dir, with_choices=chosen is not None),
+        differs=_differs(subjects, with_choices=chosen is not None),
         printed=tuple(_printed(name, title) for name, title in _PRINTED.items()),
         pictures=(
             Picture(
@@ -73,23 +71,22 @@ def _printed(name: str, title: str) -> Sheet:
     return Sheet(sheet.name, title, sheet.rows, down=dict.fromkeys(columns, True))
 
 
-def _differs(subjects: Mapping[str, JudgedScores], data_dir: Path, *, with_choices: bool) -> str:
+def _differs(subjects: Mapping[str, JudgedScores], *, with_choices: bool) -> str:
     kept, left = sum(map(len, subjects.values())), sum(judged.n_left_out for judged in subjects.values())
     anchors, fitted = 2 ** len(generations.COMPONENTS) - 1, FITTED_SHARE * kept / len(subjects)
-    told = (
+    what = (
         "Models and data: SmolLM2-135M and Gemma-3-270M on 220 questions of Natural Questions, 220 sentences of "
         "Multi30k (German to English) and 220 word problems of SVAMP, six samples each, instead of models of 7-8 "
         "billion parameters. A quarter of the rows fits the map and the rest evaluates, "
         f"{N_SPLITS} times; beside {fitted:.0f} rows the {anchors} anchors carry {anchors / (anchors + fitted):.0%} of "
         "the mass. Quality: token F1, ROUGE-L, and closeness of the number (1 less its relative error, at least 0). "
-        "Texts are compared by ROUGE-L, also where the paper asks an NLI model (DegMat, EigValLaplacian, Semantic "
+        "Texts are compared by ROUGE-L, also where the paper uses an NLI model (DegMat, EigValLaplacian, Semantic "
         "Entropy). "
         f"Of {kept + left:,} answers, {left:,} lack a measure, most often since a sample is empty, and are left out."
     )
     if with_choices:
-        return told + " The multiple-choice table is not in the paper: four confidences under two prompts."
-    absent = data_dir / choices.CHOICES_FILE
-    return told + f" No table of multiple-choice questions: there is no {absent} (see --data-dir)."
+        return what + " The multiple-choice table is not in the paper: four confidences under two prompts."
+    return f"{what} No table of multiple-choice questions: no data_dir with {choices.CHOICES_FILE} was given."
 
 
 def _claims(ratios: Ratios, components: Sequence[str], where: str) -> tuple[str, ...]:

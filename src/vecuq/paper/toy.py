@@ -16,8 +16,7 @@ from vecuq._check import Array
 from vecuq._draw import Sheet, Spread
 from vecuq.evaluation import roc_auc
 from vecuq.paper.drawings import grouped_bars
-from vecuq.paper.printed import printed_table
-from vecuq.paper.study import Picture, Study
+from vecuq.paper.study import Picture, Study, printed_table
 from vecuq.paper.tasks import Method
 from vecuq.ranker import Settings, fit_ranker
 
@@ -40,11 +39,11 @@ class ToyScores:
     is_error: NDArray[np.bool_]
 
 
-def toy_scores(seed: int = 42) -> ToyScores:
+def toy_scores(random_state: int = 42) -> ToyScores:
     """Draw the data, fit the classifier and compute both scores."""
     from sklearn.linear_model import LogisticRegression
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     train, calibration, test = (_two_classes(rng, n) for n in (500, 125, 1500))
     model = LogisticRegression().fit(*train)
     ood = rng.multivariate_normal((0.0, 6.0), _COVARIANCE, 3000)

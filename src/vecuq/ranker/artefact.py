@@ -117,6 +117,7 @@ def _settings_of(saved: dict[str, Any]) -> Settings:
             "It was fitted with tail='dominance', which vecuq 0.1.0 was the last to read. Fit it again."
         )
     known = {name: value for name, value in saved.items() if name != "tail"}
+    known["on_failure"] = "error" if known["on_failure"] == "raise" else known["on_failure"]  # its name in vecuq 0.1
     try:
         return Settings(**known)
     except VecuqError:

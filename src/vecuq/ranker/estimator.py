@@ -87,7 +87,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         max_iter: int = 1000,
         random_state: Any = None,
         anchor_mass: float | None = None,
-        on_failure: str = "raise",
+        on_failure: str = "error",
         alpha: float = 0.05,
         columns: Any = None,
         flip: Any = (),

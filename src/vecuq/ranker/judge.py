@@ -24,7 +24,7 @@ def judge_plan(solved: Potentials, settings: Settings, n_rows: int, corners: Cor
             f"sweeps, wanted {settings.tol:.0e}. Raise epsilon (now {settings.epsilon:g}), {scaling}{anchors}"
             f"raise max_iter, or loosen tol."
         )
-        if settings.on_failure == "raise" or not np.isfinite(solved.marginal_error):
+        if settings.on_failure == "error" or not np.isfinite(solved.marginal_error):
             raise ConvergenceError(message)
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
     if corners is not None and corners.mass > 0.2:

@@ -42,7 +42,7 @@ class Settings:
     tol, max_iter
         Largest marginal error of the plan, and how many sweeps it may take.
     on_failure
-        ``"raise"`` or ``"warn"`` when the plan misses ``tol``.
+        ``"error"`` or ``"warn"`` when the plan misses ``tol``.
     alpha
         False-alarm rate of ``predict``.
     random_state
@@ -61,7 +61,7 @@ class Settings:
     solver: str = "auto"
     tol: float = 1e-9
     max_iter: int = 1000
-    on_failure: str = "raise"
+    on_failure: str = "error"
     alpha: float = 0.05
     random_state: int | None = None
 
@@ -79,7 +79,7 @@ class Settings:
         one_of("solver", self.solver, ("auto", "separable", "sketch", "dense"))
         in_range("tol", self.tol, 0.0, 1.0, ends="()")
         whole_number("max_iter", self.max_iter, 1)
-        one_of("on_failure", self.on_failure, ("raise", "warn"))
+        one_of("on_failure", self.on_failure, ("error", "warn"))
         in_range("alpha", self.alpha, 0.0, 1.0, ends="()")
         if self.random_state is not None:
             whole_number("random_state", self.random_state, 0)

@@ -1,4 +1,4 @@
-"""One page that says what a ranker found in new rows, and how far to trust it; a picture of how selective use pays."""
+"""One page about the ranking of new rows and how far to trust it; risk-coverage and rejection curves."""
 
 from __future__ import annotations
 

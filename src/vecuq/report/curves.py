@@ -1,4 +1,4 @@
-"""A picture of how selective use pays: a line for each score, between chance and the best order that exists."""
+"""Risk-coverage and rejection curves as a picture: a line for each score, between chance and the best order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Lines of a panel, the best order and chance among them; more cannot be told apart.
+# Lines of a panel, the best order and chance among them; more cannot be distinguished.
 MOST_LINES = 12
 # Points of a line that are drawn: about as many as a panel has dots across.
 MOST_POINTS = 1_000
@@ -48,7 +48,7 @@ def draw_curves(
     quality: Any = None,
     ours: str = "uncertainty",
 ) -> Figure:
-    """Draw how selective use pays: one panel for the quality, one for the errors, a line for each score.
+    """Draw rejection curves (quality) and risk-coverage curves (errors), a line for each score.
 
     Thin lines are the best order that exists and chance. At most ten scores are drawn: ``ours``, and the best of the
     others by the mean of their curves. Save the figure with its ``savefig``.
@@ -108,7 +108,7 @@ def _shown(panels: Sequence[SelectiveCurves], ours: str) -> list[str]:
 
 
 def _looks(names: Sequence[str], ours: str) -> dict[str, dict[str, Any]]:
-    """Return how each score is drawn: ours thick, the others upon it, told apart by colour and by stroke."""
+    """Return how each score is drawn: ours thick, the others upon it, each with its colour and stroke."""
     from vecuq._draw import PALETTE
 
     colours = PALETTE[1:6]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vecuq._check import Array
 from vecuq._version import __version__
+from vecuq.doctor import chance_of_as_many, plain_sum, rank_correlation, rank_correlations
 from vecuq.errors import TableError
 from vecuq.ranker import Ranker, Ranking
 from vecuq.report.words import DIAGNOSTICS, SETTINGS, notes_on
@@ -22,7 +22,7 @@ MOST_TOP_ROWS = 15
 # The score plane draws at most so many rows; more would hide each other.
 MOST_POINTS = 4_000
 MOST_OTHER_COLUMNS = 4
-# So many rows are enough to tell which columns say least of each other.
+# Enough rows to find the least correlated columns.
 ENOUGH_ROWS = 50_000
 
 
@@ -50,7 +50,7 @@ def summarise(
         "has_box": len(ranker.active) > 1,
         "n_drawn": min(int(np.isfinite(ranking.uncertainty).sum()), MOST_POINTS),
         "relations": _relations(ranker, values, ranking.uncertainty),
-        "plain_sum": spearman(_plain_sum(ranker, values), ranking.uncertainty),
+        "plain_sum": spearman(plain_sum(ranker, values), ranking.uncertainty),
         "signed": ranker.scaler.signed,
         "top": _top_rows(ranker, new, ranking),
         "evaluation": _evaluation_table(evaluation),
@@ -74,19 +74,8 @@ def _finding(ranker: Ranker, ranking: Ranking) -> dict[str, Any]:
         "alpha": float(ranker.settings.alpha),
         "threshold": _finite(threshold),
         "expected": rate * len(scored),
-        "chance": _chance(n_above, len(scored), beyond, n_calibration) if ranker.diagnostics.n_held else None,
+        "chance": chance_of_as_many(n_above, len(scored), beyond, n_calibration) if ranker.diagnostics.n_held else None,
     }
-
-
-def _chance(n_above: int, n_scored: int, beyond: int, n_calibration: int) -> float:
-    """Return the probability of at least so many rows above if new and held-back rows are exchangeable.
-
-    The share above the (beyond + 1)-th largest of n held-back scores is Beta(beyond + 1, n - beyond), so the number
-    above is beta-binomial.
-    """
-    from scipy.stats import betabinom
-
-    return float(betabinom.sf(n_above - 1, n_scored, beyond + 1, n_calibration - beyond))
 
 
 def _missing(ranker: Ranker, values: Array) -> dict[str, int]:
@@ -97,7 +86,7 @@ def _missing(ranker: Ranker, values: Array) -> dict[str, int]:
 def drawn_columns(ranker: Ranker, new: pa.Table, ranking: Ranking) -> tuple[tuple[str, str], Array, Array | None]:
     """Return what the score plane shows: its two names, the scaled points (rows, 2), and the calibration box.
 
-    The two columns are those that say least of each other; a single column is drawn against the uncertainty, and
+    The two columns are the least correlated ones; a single column is drawn against the uncertainty, and
     has no box.
     """
     names = [ranker.columns[k] for k in ranker.active]
@@ -112,14 +101,11 @@ def drawn_columns(ranker: Ranker, new: pa.Table, ranking: Ranking) -> tuple[tupl
 
 
 def least_related(values: Array) -> tuple[int, int]:
-    """Return the two columns whose rank correlation is nearest to zero; the first two if none can be told."""
+    """Return the two columns whose rank correlation is nearest to zero; the first two if that is unknown."""
     if len(values) < 3:
         return 0, 1
-    ranks = _ranks(values)
-    spread = ranks.std(axis=0)
-    standard = (ranks - ranks.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    related = np.abs(standard.T @ standard) / len(values)
-    related[:, spread == 0] = related[spread == 0] = 2.0
+    # A constant column has no correlation, and is the last choice.
+    related = np.nan_to_num(np.abs(rank_correlations(values)), nan=2.0)
     first, second = np.triu_indices(len(related), k=1)
     best = int(related[first, second].round(12).argmin())
     return int(first[best]), int(second[best])
@@ -130,16 +116,7 @@ def spearman(a: Array, b: Array) -> float | None:
     both = np.isfinite(a) & np.isfinite(b)
     if both.sum() < 3:
         return None
-    ranks = _ranks(np.column_stack([a[both], b[both]]))
-    centred = ranks - ranks.mean(axis=0)
-    size = np.sqrt((centred**2).sum(axis=0)).prod()
-    return float((centred[:, 0] * centred[:, 1]).sum() / size) if size else None
-
-
-def _ranks(values: Array) -> Array:
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(values, axis=0), dtype=float)
+    return _finite(rank_correlation(a[both], b[both]))
 
 
 def _relations(ranker: Ranker, values: Array, uncertainty: Array) -> list[dict[str, Any]]:
@@ -153,14 +130,6 @@ def _relations(ranker: Ranker, values: Array, uncertainty: Array) -> list[dict[s
         }
         for k, name in enumerate(ranker.columns)
     ]
-
-
-def _plain_sum(ranker: Ranker, values: Array) -> Array:
-    """Return the sum of the columns, each scaled to 0-1 over the calibration rows, whatever the ranker's scaling."""
-    linear = replace(ranker.scaler, knots=ranker.scaler.knots[:0])
-    with np.errstate(over="ignore", invalid="ignore"):
-        scaled = linear.transform(values[:, ranker.active])
-        return np.asarray(((scaled - ranker.low) / (ranker.high - ranker.low)).sum(axis=1))
 
 
 def _top_rows(ranker: Ranker, new: pa.Table, ranking: Ranking) -> dict[str, Any]:

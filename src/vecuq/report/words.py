@@ -7,20 +7,20 @@ from typing import Any
 from vecuq.ranker import Diagnostics
 
 SETTINGS = {
-    "reference": "The law whose outward direction means more uncertain; calibration rows are spread over it.",
+    "reference": "The distribution whose outward direction means more uncertain; calibration rows are spread over it.",
     "epsilon": "How much the map is smoothed. Larger follows the calibration rows less closely.",
     "scaling": "How the columns are brought to one scale, from the calibration rows alone.",
     "anchors": "How many times the calibration maximum the outer anchors lie out; 0 for none.",
-    "anchor_mass": "The largest share of the mass that the anchors may take; none: as much as so many rows.",
+    "anchor_mass": "The largest share of the mass that the anchors may take; none: as much as that many rows.",
     "overshoot": "Weight of the distance beyond the calibration range, which keeps far rows in order; 0 is the paper.",
     "holdback": "Share of the calibration rows kept out of the map, for p-values and the threshold.",
     "grid": "Where the reference points lie.",
-    "n_targets": "How many reference points were asked for.",
+    "n_targets": "How many reference points were requested.",
     "solver": "How the transport problem is solved.",
     "tol": "The largest marginal error that the transport plan may have.",
     "max_iter": "How many sweeps the solver may take.",
     "on_failure": "What happens when the plan misses its tolerance.",
-    "alpha": "The share of in-distribution rows that may be flagged by mistake.",
+    "alpha": "The false-alarm rate: the share of in-distribution rows flagged, on average over calibration sets.",
     "random_state": "Seed of the split into map rows and held-back rows; none is a fixed seed too.",
 }
 
@@ -40,7 +40,7 @@ DIAGNOSTICS = {
 
 
 def notes_on(summary: dict[str, Any], diagnostics: Diagnostics) -> list[str]:
-    """Return what a reader must know before trusting the page, the gravest first."""
+    """Return what a reader must know before trusting the page, the most serious first."""
     return [*_fit_notes(diagnostics), *_threshold_notes(summary, diagnostics), *_data_notes(summary, diagnostics)]
 
 
@@ -49,7 +49,7 @@ def _fit_notes(diagnostics: Diagnostics) -> list[str]:
     if not diagnostics.converged:
         notes.append(
             f"The fit did not converge: marginal error {diagnostics.marginal_error:.1e} after {diagnostics.sweeps:,} "
-            f"sweeps. Scores are usable with care; fit again with a larger epsilon or max_iter."
+            f"sweeps. Use the scores with care, or fit again with a larger epsilon or max_iter."
         )
     if diagnostics.anchor_mass > 0.2:
         notes.append(
@@ -86,9 +86,9 @@ def _data_notes(summary: dict[str, Any], diagnostics: Diagnostics) -> list[str]:
         )
     unscored = summary["n_rows"] - summary["n_scored"]
     if unscored:
-        told = ", ".join(f"{name} in {count:,}" for name, count in summary["missing"].items())
+        columns = ", ".join(f"{name} in {count:,}" for name, count in summary["missing"].items())
         notes.append(
-            f"{unscored:,} of {summary['n_rows']:,} rows have no score: values are missing or infinite ({told})."
+            f"{unscored:,} of {summary['n_rows']:,} rows have no score: values are missing or infinite ({columns})."
         )
     if not summary["n_rows"]:
         notes.append("The table of new rows is empty.")

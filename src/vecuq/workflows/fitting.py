@@ -11,7 +11,8 @@ from vecuq._run import ahead
 from vecuq.errors import CalibrationWarning, ConvergenceError
 from vecuq.ranker import Ranker, Settings, fit_ranker, fit_stream, stream_nodes
 from vecuq.table import ScoreTable, count_rows, kind_of, read_batches, read_table
-from vecuq.workflows.watch import NOBODY, PathLike, Watch, refuse_place
+from vecuq.workflows.places import refuse_place
+from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
 # From here on a file is streamed instead of read as a whole.
 _MANY_ROWS = 500_000

@@ -15,7 +15,8 @@ from vecuq.errors import ModelFileError, SettingError
 from vecuq.monitor import Monitor
 from vecuq.ranker import Ranker
 from vecuq.table import ScoreTable, kind_of, read_batches, read_table
-from vecuq.workflows.watch import NOBODY, PathLike, Watch, load_model, refuse_place
+from vecuq.workflows.places import load_model, refuse_place
+from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
 DEFAULT_ALPHA = 0.01
 

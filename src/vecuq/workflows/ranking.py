@@ -15,10 +15,11 @@ from vecuq.errors import TableError
 from vecuq.evaluation import Bootstrap, evaluate
 from vecuq.ranker import Ranker, Settings
 from vecuq.table import ScoreTable, kind_of, read_batches
-from vecuq.workflows.evaluating import Labels, label_columns, read_whole
 from vecuq.workflows.fitting import Fitted, fit
+from vecuq.workflows.labels import Labels, label_columns, read_whole
+from vecuq.workflows.places import load_model, refuse_place
 from vecuq.workflows.scoring import Scored, score
-from vecuq.workflows.watch import NOBODY, PathLike, Watch, load_model, refuse_place
+from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def report(model: PathLike, new: PathLike, out: PathLike, *, evaluation: Sequenc
 def evaluate_labels(ranked: PathLike, ranker: Ranker, labels: Labels) -> tuple[dict[str, Any], ...]:
     """Return, for every score column and the uncertainty, the ROC-AUC of each task that has labels.
 
-    Errors are looked for among in-distribution rows only: on foreign rows every answer is wrong.
+    Errors are looked for among in-distribution rows only: on out-of-distribution rows every answer is wrong.
     """
     table = read_whole(ranked)
     names = (*ranker.columns, "uncertainty")
@@ -97,9 +98,14 @@ def evaluate_labels(ranked: PathLike, ranker: Ranker, labels: Labels) -> tuple[d
 
 
 def demo(folder: PathLike) -> Ranked:
-    """Run the whole job on the bundled example: an ensemble on handwritten digits."""
-    from vecuq.data import demo_files
+    """Run the whole job on the bundled example, an ensemble on handwritten digits, and leave its tables in ``folder``.
+
+    ``calibration.csv`` and ``new.csv`` are there to try other commands on.
+    """
+    from vecuq.data import DEMO_SCORES, demo_files
 
     calibration, new = demo_files()
-    columns = ("entropy", "mutual_information", "mahalanobis", "knn")
-    return rank(calibration, new, folder, columns=columns, labels=Labels(error="is_error", ood="is_ood"))
+    done = rank(calibration, new, folder, columns=DEMO_SCORES, labels=Labels(error="is_error", ood="is_ood"))
+    for source, name in ((calibration, "calibration.csv"), (new, "new.csv")):
+        write_atomic(Path(folder) / name, source.read_bytes())
+    return done

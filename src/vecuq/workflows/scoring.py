@@ -19,7 +19,8 @@ from vecuq.outputs import read_outputs
 from vecuq.pipeline import VecUQPipeline
 from vecuq.ranker import MISSING_CHOICES, Ranker
 from vecuq.table import CONTRIBUTION, RESERVED, Matching, ScoreTable, kind_of, read_batches, write_batches
-from vecuq.workflows.watch import NOBODY, PathLike, Watch, load_any_model
+from vecuq.workflows.places import load_any_model
+from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,7 +14,7 @@ from vecuq.workflows.watch import PathLike
 if TYPE_CHECKING:
     from vecuq.paper import Study
 
-# Known by heart, so that `--help` need not load the studies; a test compares them.
+# Repeated here, so that `--help` need not import the studies; a test compares them.
 STUDY_NAMES = ("toy", "blobs", "images", "ablation", "extremes", "measures", "text")
 
 
@@ -23,23 +23,23 @@ def reproduce(
     folder: PathLike | None = None,
     *,
     data_dir: PathLike | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[Study, ...]:
     """Run one of the paper's studies or, with ``"all"``, all of them.
 
     With a ``folder``, write their tables (csv, Markdown, LaTeX), pictures (PNG, SVG) and one page that shows them.
-    ``data_dir`` holds data that are not ours to bundle; the study of text has a second table where they are at hand.
-    ``tell`` hears which study is running.
+    ``data_dir`` may hold data that are not ours to bundle, for a second table of the study of text. ``progress`` is
+    called with what is being done.
     """
     from vecuq.paper import STUDIES, reproduce_text
 
     runs = STUDIES if data_dir is None else {**STUDIES, "text": lambda: reproduce_text(Path(data_dir))}
     studies = []
     for study in tuple(STUDIES) if name == "all" else (one_of("study", name, (*STUDIES, "all")),):
-        tell(f"study {study}")
+        progress(f"study {study}")
         studies.append(runs[study]())
     if folder is not None:
-        tell("drawing and writing")
+        progress("drawing and writing")
         write_studies(tuple(studies), folder)
     return tuple(studies)
 

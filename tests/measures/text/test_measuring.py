@@ -366,7 +366,7 @@ def test_a_text_measure_of_another_package_is_listed_by_its_modality_and_compute
                 "length", "Number of letters", "text", lambda features: len(features.answer.text), modality="text"
             )
 
-    monkeypatch.setattr(registry, "entry_points", lambda group: [Point()])
+    monkeypatch.setattr("vecuq._check.entry_points", lambda group: [Point()])
     registry.known_measures.cache_clear()
     try:
         assert "length" in list_measures()["text"]

@@ -1,0 +1,69 @@
+"""Tables with labels: which columns are scores, and which say what is true of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vecuq._check import Array, wanted_columns
+from vecuq.errors import ColumnError, TableError
+from vecuq.table import ScoreTable, read_batches
+from vecuq.workflows.watch import PathLike
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Names of label columns: the prediction is wrong, the row is out of distribution (0 / 1), the answer's quality."""
+
+    error: str | None = None
+    ood: str | None = None
+    quality: str | None = None
+
+    def named(self) -> dict[str, str]:
+        """Return the columns that were named, by what they say."""
+        return {task: column for task, column in vars(self).items() if column}
+
+
+def read_whole(path: PathLike) -> pa.Table:
+    """Read a table file as a whole; evaluation looks at all rows at once."""
+    import pyarrow as pa
+
+    table = pa.Table.from_batches(list(read_batches(path)))
+    if not len(table):
+        raise TableError(f"{path} has no rows.")
+    return table
+
+
+def score_columns(table: pa.Table, labels: Labels, columns: Sequence[str] | None, flip: Sequence[str]) -> ScoreTable:
+    """Return the score columns: those that were named, or all that look like scores and are no labels."""
+    plain = table.drop_columns([name for name in dict.fromkeys(labels.named().values()) if name in table.column_names])
+    return ScoreTable.of(table if columns else plain, columns=columns, flip=flip)
+
+
+def label_columns(table: pa.Table, labels: Labels, *, scores: Sequence[str] = ()) -> dict[str, Array]:
+    """Return the labels of a table by what they say, as floats, NaN where there is none."""
+    named = labels.named()
+    if not named:
+        raise TableError("There are no labels to evaluate with. Give Labels a column: error, ood or quality.")
+    wanted_columns(dict.fromkeys(named.values()), table.column_names, purpose="named as a label")
+    return {task: _label(table, column, task, scores) for task, column in named.items()}
+
+
+def _label(table: pa.Table, name: str, task: str, scores: Sequence[str]) -> Array:
+    wanted = "a number" if task == "quality" else "0 or 1, or true or false"
+    if name in scores:
+        raise ColumnError(f"{name!r} cannot be a label and a score at once. Name the score columns without it.")
+    try:
+        values = ScoreTable.of(table.select([name]), columns=[name]).values[:, 0]
+    except ColumnError:
+        raise ColumnError(f"A label must be {wanted}; {name!r} holds text.") from None
+    wrong = values[~np.isin(values, (0.0, 1.0)) & ~np.isnan(values)] if task != "quality" else values[:0]
+    if len(wrong):
+        raise ColumnError(f"A label must be {wanted}; {name!r} holds {wrong[0]:g}.")
+    return values
