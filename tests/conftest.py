@@ -3,12 +3,16 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import settings
 from typer.testing import CliRunner
 
 from vecuq import fit_ranker
 from vecuq.cli import app
 
 SCORES = ("entropy", "knn")
+# A deadline asserts a time, and fails on a busy machine.
+settings.register_profile("vecuq", deadline=None)
+settings.load_profile("vecuq")
 
 
 def gamma_rows(n_rows, seed, names=SCORES):

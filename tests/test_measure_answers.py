@@ -12,16 +12,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from vecuq._run.pools import in_order
-from vecuq.answers import Answer, AnswerRecord, read_answers
-from vecuq.answers.asking import Plan
+from vecuq._run import in_order
+from vecuq.answers import Answer, AnswerRecord, Plan, read_answers
 from vecuq.errors import SettingError, TableError
-from vecuq.measures import list_measures
+from vecuq.measures import find_measures, list_measures
 from vecuq.measures.quality import rouge_l
-from vecuq.measures.text import TextOutput, measure_answer
-from vecuq.measures.text.recorded import output_of
-from vecuq.workflows import WantedOfAnswers, Watch, measure_answers
-from vecuq.workflows.asking import ask
+from vecuq.measures.text import measure_answer
+from vecuq.workflows import WantedOfAnswers, Watch, ask, measure_answers
 from vecuq.workflows.measuring_answers import CHUNK
 
 # Translations of 24 sentences by two small models, four samples each.
@@ -93,21 +90,11 @@ def test_the_command_gives_the_numbers_that_python_gives(run, records, tmp_path)
     table = pd.read_parquet(out)
     assert list(table) == ["id", *ALL, "quality"]
     assert list(table["id"]) == [record.id for record in records]
-    expected = [measure_answer(output_of(record)).values for record in records]
+    expected = [measure_answer(record).values for record in records]
     npt.assert_array_equal(table[ALL].to_numpy(), [[one[name] for name in ALL] for one in expected])
     npt.assert_array_equal(table["quality"], [rouge_l(r.greedy.text, r.references) for r in records])
     assert "Without an NLI model, degree_matrix" in done.stderr
     assert "by rouge_l" in done.stderr
-
-
-def test_a_sample_keeps_its_end_in_its_probability_and_not_in_its_tokens():
-    drawn = Answer(text="a b", tokens=("a", " b", "</s>"), logprobs=(-1.0, -2.0, -4.0), n_end=1)
-    output = output_of(AnswerRecord(id="q", question="why?", greedy=drawn, samples=(drawn,)))
-    assert isinstance(output, TextOutput)
-    sample = output.samples[0]
-    assert (sample.tokens, sample.token_logprobs, sample.logprob) == (("a", " b"), (-1.0, -2.0), -7.0)
-    assert (output.tokens, output.token_logprobs, output.n_end) == (drawn.tokens, drawn.logprobs, 1)
-    assert output.question == "why?"
 
 
 def test_texts_alone_give_what_they_allow_and_a_reason_for_each_other(run, tmp_path):
@@ -150,7 +137,7 @@ def test_complete_leaves_out_rows_with_gaps_so_that_they_can_be_fitted(run, refu
     texts = AnswerRecord(id="c", greedy=bare("yes"), samples=(bare("no"),))
     path = write(tmp_path / "b.jsonl", [whole, texts])
     line = refused("measure", path, "--measures", "msp,consistency", "--complete", "-o", tmp_path / "t.csv")
-    assert "None of the 2 answers has all measures" in line
+    assert "None of the 2 answers has all measures; request fewer --measures, or leave out --complete." in line
 
 
 def test_a_bad_line_is_counted_and_told_with_its_place_or_stops_it_all(run, refused, records, tmp_path):
@@ -181,7 +168,7 @@ def test_truncated_entropies_are_told_and_may_be_renormalised(run, tmp_path):
     (tmp_path / "a.jsonl").write_text(json.dumps(reply) + "\n")
     asked = ["measure", tmp_path / "a.jsonl", "--measures", "mean_token_entropy", "-o", tmp_path / "s.csv"]
     done = run(*asked)
-    assert "Entropies run over the likeliest 2 tokens" in done.stderr
+    assert "Entropies run over the 2 most likely tokens" in done.stderr
     assert pd.read_csv(tmp_path / "s.csv")["mean_token_entropy"][0] == pytest.approx(math.log(4) / 2, abs=1e-6)
     run(*asked, "--renormalise")
     assert pd.read_csv(tmp_path / "s.csv")["mean_token_entropy"][0] == pytest.approx(math.log(2), abs=1e-6)
@@ -195,7 +182,7 @@ def test_a_table_says_over_how_many_tokens_its_entropies_run_and_how(run, tmp_pa
     (tmp_path / "a.jsonl").write_text(json.dumps(reply) + "\n")
     asked = ["measure", tmp_path / "a.jsonl", "-o", tmp_path / "s.parquet", *(["--renormalise"] if renormalise else [])]
     done = run(*asked)
-    how = "; made to sum to 1." if renormalise else "; as they are, not made to sum to 1."
+    how = "; renormalised." if renormalise else "; not renormalised."
     assert how in done.stderr
     metadata = pq.read_schema(tmp_path / "s.parquet").metadata
     assert metadata[b"vecuq.entropy_top_k"] == b"2"
@@ -208,11 +195,11 @@ def test_renormalise_says_so_where_it_changes_nothing(run, tmp_path):
     known = Answer(text="a", entropies=(0.5,), entropy_top_k=5)
     path = write(tmp_path / "a.jsonl", [AnswerRecord(id="q", greedy=known)])
     asked = ["measure", path, "--measures", "mean_token_entropy", "-o", tmp_path / "s.parquet"]
-    assert "--renormalise changes nothing" in run(*asked, "--renormalise").stderr
+    assert "--renormalise has no effect" in run(*asked, "--renormalise").stderr
     assert "--renormalise" not in run(*asked).stderr
     both = known.model_copy(update={"entropy_renormalised": True})
     write(path, [AnswerRecord(id="q", greedy=known), AnswerRecord(id="r", greedy=both)])
-    assert "some made to sum to 1, some not" in run(*asked).stderr
+    assert "some renormalised, some not" in run(*asked).stderr
     assert pq.read_schema(tmp_path / "s.parquet").metadata[b"vecuq.entropy_renormalised"] == b"mixed"
 
 
@@ -245,7 +232,7 @@ def test_what_never_met_is_told_and_so_is_what_was_joined_by_number(run, tmp_pat
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     asked = ["measure", tmp_path / "greedy.jsonl", "--samples", tmp_path / "samples.jsonl", "-o", tmp_path / "s.csv"]
     done = run(*asked)
-    assert "note: 1 line was joined with another file's by the line number" in done.stderr
+    assert "note: 1 line was joined with another file by line number" in done.stderr
     assert "note: 1 of 2 questions have both a greedy answer and samples" in done.stderr
     assert len(json.loads(run(*asked, "--json").stdout)["notes"]) == 2
 
@@ -260,7 +247,7 @@ def test_more_columns_than_can_be_fitted_are_told(run, records, tmp_path):
 def test_one_bad_line_is_told_in_the_singular(run, records, tmp_path):
     (tmp_path / "a.jsonl").write_text(records[0].to_line() + "\nbroken\n")
     done = run("measure", tmp_path / "a.jsonl", "--measures", "msp", "-o", tmp_path / "s.parquet")
-    assert "1 line was left out and could not be read:" in done.stderr
+    assert "1 line was left out; could not be read:" in done.stderr
 
 
 def test_reading_shows_progress_before_measuring_does(tmp_path):
@@ -295,7 +282,7 @@ def test_what_cannot_be_measured_is_one_line_and_leaves_no_trace(refused, tmp_pa
     )
     assert "is read by this job and would be overwritten" in refused("measure", path, "-o", path)
     (tmp_path / "empty.jsonl").write_text("")
-    assert "no answers to be read" in refused("measure", tmp_path / "empty.jsonl", *out)
+    assert "no answers could be read" in refused("measure", tmp_path / "empty.jsonl", *out)
     (tmp_path / "a.man").write_bytes(b"\x80\x04junk")
     assert "a manager file of lm-polygraph" in refused("measure", tmp_path / "a.man", *out)
 
@@ -307,9 +294,9 @@ def test_what_cannot_be_measured_is_one_line_and_leaves_no_trace(refused, tmp_pa
         (["a.jsonl", "--train", "t.npz"], "for a classifier only"),
         (["b.npz", "--quality", "rouge_l"], "--quality"),
         (["a.jsonl", "--quality", "rogue_l"], "Did you mean 'rouge_l'?"),
-        (["a.jsonl", "--similarity", "rouge"], "similarity must be one of"),
-        (["a.jsonl", "--measures", "cocoa_mps"], "Did you mean 'cocoa_msp'?"),
-        (["a.jsonl", "--jobs", "-1"], "jobs"),
+        (["a.jsonl", "--similarity", "rouge"], "--similarity must be one of"),
+        (["a.jsonl", "--measures", "cocoa_mps"], "Did you mean 'cocoa_msp'? `vecuq measures` lists all."),
+        (["a.jsonl", "--jobs", "0"], "--jobs must be"),
     ],
 )
 def test_wrong_usage_is_told_before_any_file_is_read(run, words, hint):
@@ -326,7 +313,7 @@ def test_processes_keep_the_order_and_the_bits(records, tmp_path):
     wanted = WantedOfAnswers(["msp", "consistency"], quality="rouge_l")
     tables = []
     for jobs in (1, 2):
-        done = measure_answers([path], tmp_path / f"{jobs}.parquet", wanted, jobs=jobs)
+        done = measure_answers([path], tmp_path / f"{jobs}.parquet", wanted, n_jobs=jobs)
         assert done.n_rows == len(lines)
         tables.append(pd.read_parquet(tmp_path / f"{jobs}.parquet"))
     pd.testing.assert_frame_equal(*tables)
@@ -346,8 +333,24 @@ def test_a_wish_that_cannot_be_met_is_refused_in_python_too(tmp_path):
         measure_answers([RECORDED], tmp_path / "s.csv", WantedOfAnswers(["mps"]))
     with pytest.raises(SettingError, match="quality must be one of"):
         measure_answers([RECORDED], tmp_path / "s.csv", WantedOfAnswers(quality="bleurt"))
+    with pytest.raises(SettingError, match="n_jobs must be None"):
+        measure_answers([RECORDED], tmp_path / "s.csv", n_jobs=0)
     with pytest.raises(TableError, match="must end in one of"):
         measure_answers([RECORDED], tmp_path / "s.txt")
+
+
+def test_measures_are_found_once_for_all_answers(records, tmp_path, monkeypatch):
+    calls = []
+
+    def counted(*given, **options):
+        calls.append(given)
+        return find_measures(*given, **options)
+
+    monkeypatch.setattr("vecuq.workflows.measuring_answers.find_measures", counted)
+    monkeypatch.setattr("vecuq.measures.text.measuring.find_measures", counted)
+    path = write(tmp_path / "a.jsonl", [r.model_copy(update={"id": f"{k}-{r.id}"}) for k in range(6) for r in records])
+    assert measure_answers([path], tmp_path / "s.parquet", WantedOfAnswers(["msp"])).n_rows > CHUNK
+    assert len(calls) == 1
 
 
 def test_memory_does_not_grow_with_the_number_of_answers(records, tmp_path):

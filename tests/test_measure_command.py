@@ -176,13 +176,13 @@ def test_a_measure_of_another_package_appears_in_the_catalogue_and_can_be_asked_
             return registry.Measure("spread", "Range of the logits", "logits", lambda x: np.ptp(x, axis=(0, 2)))
 
     monkeypatch.setattr("vecuq._check.entry_points", lambda group: [Point()])
-    registry.measures.cache_clear()
+    registry.known_measures.cache_clear()
     try:
         assert "Range of the logits" in run("measures").stdout
         assert run("measure", files / "test.npz", "--measures", "spread", "-o", files / "s.parquet").exit_code == 0
         assert list(pd.read_parquet(files / "s.parquet"))[:2] == ["id", "spread"]
     finally:
-        registry.measures.cache_clear()
+        registry.known_measures.cache_clear()
 
 
 def test_the_installed_command_draws_no_bar_where_nobody_watches(files):

@@ -81,7 +81,7 @@ def test_arrays_are_joined_with_other_files(save, tmp_path):
     [
         ({"texts": np.array(["a", None], dtype=object)}, "arrays of objects are pickles"),
         ({"text": np.zeros(2)}, "must be \\(questions,\\)"),
-        ({"logprobs": np.zeros((2, 2))}, "holds no texts"),
+        ({"logprobs": np.zeros((2, 2))}, "has no texts"),
         ({**ENDED, "logprobs": np.zeros((3, 2))}, "`logprobs` must be \\(2, 'tokens'\\)"),
         ({**ENDED, "logprobs": np.zeros(3)}, "`logprobs` must be"),
         ({**ENDED, "lengths": np.array([1, -2])}, "`lengths` must be whole numbers"),
@@ -106,7 +106,7 @@ def test_a_file_that_is_larger_unpacked_than_stated_is_refused_before_it_is_load
     monkeypatch.setattr(arrays, "ARRAYS_BYTES", 1_000_000)
     np.savez_compressed(tmp_path / "a.npz", texts=TEXTS, logprobs=np.zeros((2, 100_000)))
     assert (tmp_path / "a.npz").stat().st_size < 10_000
-    with pytest.raises(TableError, match="at most 1,000,000 are read of arrays"):
+    with pytest.raises(TableError, match="at most 1,000,000 bytes of arrays are read"):
         list(read_answers(tmp_path / "a.npz"))
 
 

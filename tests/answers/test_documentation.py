@@ -7,8 +7,8 @@ import pytest
 
 from vecuq.answers import LINE_BYTES, SCHEMA_VERSION, read_answers
 from vecuq.answers.arrays import ARRAYS_BYTES
+from vecuq.answers.lines import MOST_BRACKETS
 from vecuq.answers.schema import MOST_ANSWERS, MOST_TOKENS, Answer, AnswerRecord
-from vecuq.answers.sources import MOST_BRACKETS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "answers.md").read_text("utf-8")
 LINES = re.findall(r"```json\n(.*)\n```", PAGE)

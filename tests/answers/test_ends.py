@@ -8,7 +8,6 @@ import pytest
 from vecuq.answers import read_answers
 from vecuq.answers.tokens import end_of
 from vecuq.measures.text import measure_answer
-from vecuq.measures.text.recorded import output_of
 
 
 def only(path, **options):
@@ -49,7 +48,7 @@ def test_a_server_s_end_of_sequence_is_no_token_of_the_text(write):
     row = {"id": "q", "temperature": 1, "choices": [server_choice("Paris", -0.1), server_choice("Lyon", -2.0)]}
     record = only(write(row))
     assert [sample.n_end for sample in record.samples] == [1, 1]
-    found = measure_answer(output_of(record), ["sequence_entropy_normalised"]).values
+    found = measure_answer(record, ["sequence_entropy_normalised"]).values
     assert found["sequence_entropy_normalised"] == pytest.approx((0.15 + 2.05) / 2)
 
 
@@ -109,7 +108,7 @@ def test_a_padded_batch_is_cut_where_its_tokens_or_ids_end(write, padding, told)
     assert [sample.logprobs for sample in record.samples] == [(-0.1, -0.2, -0.3, -0.05), (-1.0, -0.05)]
     assert [sample.n_end for sample in record.samples] == [1, 1]
     assert record.samples[1].entropies == (0.5, 0.1)
-    found = measure_answer(output_of(record), ["sequence_entropy_normalised"]).values
+    found = measure_answer(record, ["sequence_entropy_normalised"]).values
     assert found["sequence_entropy_normalised"] == pytest.approx((0.65 / 3 + 1.05) / 2)
 
 

@@ -170,7 +170,7 @@ def test_a_line_of_100_mb_is_skipped_without_being_held(tmp_path):
         file.write(b'"}\n' + json.dumps({**GOOD, "id": "last"}).encode() + b"\n")
     ids, reader, peak = peak_of(path)
     assert ids == ["good", "last"]
-    assert reader.problems == [f"{path}, line 2: longer than {LINE_BYTES:,} bytes, the most that is read at once."]
+    assert reader.problems == [f"{path}, line 2: longer than {LINE_BYTES:,} bytes, the limit of one line or entry."]
     assert peak < 3 * LINE_BYTES
 
 
@@ -226,12 +226,15 @@ def filled(before, unit, after):
 META = b'{"vecuq_answers":1,"id":"a","greedy":{"text":"x"},"meta":{"x":['
 DUMP = b'{"id":"\\ud83d","generated_text":"\xf0\x9f\x98\x80","x":['
 SAMPLES = b'{"vecuq_answers":1,"id":"\xf0\x9f\x98\x80","samples":['
+RECORDED = b'{"vecuq_answers":1,"id":"a","greedy":{"text":"x"},'
 # What a line is filled with, and whether it is read then; else it is refused for its brackets.
 SHAPES = {
     "empty lists": (META, b"[[]]", b"]}}", 0),
     "objects beside a cut emoji": (DUMP, b'{"a":[]}', b"]}", 0),
     "as many brackets as may be, then texts": (DUMP + b'{"a":[]},' * 499_000, b'"\xc4\x81"', b"]}", 1),
     "log-probs": (SAMPLES, b'{"text":"x","logprobs":[' + b",".join([b"-9"] * 9_000) + b"]}", b"]}", 1),
+    "similarities": (RECORDED + b'"similarity_of_samples":[', b"[" + b",".join([b"0.5"] * 9_000) + b"]", b"]}", 1),
+    "similarities of NLI": (RECORDED + b'"nli_of_samples":[', b"[" + b",".join([b"[0,0,1]"] * 9_000) + b"]", b"]}", 0),
 }
 
 
@@ -267,7 +270,7 @@ def test_an_entry_of_100_mb_in_a_list_is_skipped_without_being_held(tmp_path):
         file.write(b'"},' + json.dumps({**GOOD, "id": "last"}).encode() + b"]")
     ids, reader, peak = peak_of(path)
     assert ids == ["good", "last"]
-    assert reader.problems == [f"{path}, entry 2: longer than {LINE_BYTES:,} bytes, the most that is read at once."]
+    assert reader.problems == [f"{path}, entry 2: longer than {LINE_BYTES:,} bytes, the limit of one line or entry."]
     assert peak < 4 * LINE_BYTES
 
 

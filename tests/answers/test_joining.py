@@ -7,7 +7,7 @@ from vecuq.errors import TableError
 
 SAMPLED = {"do_sample": True, "temperature": 0.7}
 GREEDY = {"do_sample": False}
-BY_NUMBER = "joined with another file's by the line number"
+BY_NUMBER = "joined with another file by line number"
 
 
 def lm_eval(doc, texts, settings, *, question="q", filter_name="none"):
@@ -68,8 +68,8 @@ def test_one_id_for_two_questions_is_a_problem_that_names_both_places(write):
     found, reader = read([one, other])
     assert found == [(None, ["5", "6"])]
     assert reader.n_skipped == 1
-    assert reader.problems[0].startswith(f"{one}, line 1: the id '0' stands for another question in {other}, line 1;")
-    with pytest.raises(TableError, match="stands for another question"):
+    assert reader.problems[0].startswith(f"{one}, line 1: the id '0' has another question in {other}, line 1;")
+    with pytest.raises(TableError, match="has another question"):
         read([one, other], strict=True)
 
 

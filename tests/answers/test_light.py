@@ -12,7 +12,7 @@ def imported_by(code):
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stderr.split()
 
 
-@pytest.mark.parametrize("module", ["vecuq", "vecuq.cli"])
+@pytest.mark.parametrize("module", ["vecuq", "vecuq.cli", "vecuq.measures", "vecuq.workflows"])
 def test_pydantic_is_imported_with_answers_and_not_before(module):
     assert "pydantic" not in imported_by(f"import {module}")
     assert "pydantic" in imported_by(f"import {module}, vecuq.answers; vecuq.answers.AnswerRecord")

@@ -108,7 +108,7 @@ def test_a_batch_line_with_an_error_is_skipped_and_counted(write):
     reader = read_answers(path)
     assert [record.id for record in reader] == ["b"]
     assert reader.n_skipped == 1
-    assert reader.problems == [f"{path}, line 1: the server returned an error in place of an answer."]
+    assert reader.problems == [f"{path}, line 1: the server returned an error instead of an answer."]
 
 
 def vllm_output(text, logprobs=(-0.1, -0.2), tokens=(" Paris", "</s>")):
@@ -268,7 +268,7 @@ def test_what_is_wrong_with_an_answer_is_said_with_its_place(write, answer, told
 
 
 def test_nothing_to_read_is_an_error_with_the_first_problem(write):
-    with pytest.raises(TableError, match="no answers to be read"):
+    with pytest.raises(TableError, match="no answers could be read"):
         list(read_answers(write("")))
     with pytest.raises(TableError, match=r"no answers.*line 1: no known kind of answers .*its fields: a, b"):
         list(read_answers(write({"a": 1, "b": 2})))

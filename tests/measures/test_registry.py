@@ -27,10 +27,10 @@ def installed(monkeypatch):
 
     def install(*points):
         monkeypatch.setattr(_check, "entry_points", lambda group: points if group == "vecuq.measures" else ())
-        registry.measures.cache_clear()
+        registry.known_measures.cache_clear()
 
     yield install
-    registry.measures.cache_clear()
+    registry.known_measures.cache_clear()
 
 
 def doubt(logits):
@@ -61,7 +61,7 @@ def test_the_compositions_of_the_paper_are_made_of_known_measures():
 
 
 def test_every_measure_says_what_it_is_and_what_it_needs():
-    for found in registry.measures().values():
+    for found in registry.known_measures("classifier").values():
         assert len(found.about) > 10
         assert found.needs in ("logits", "raw logits", "training")
 
@@ -83,7 +83,7 @@ def test_a_broken_package_only_warns(installed, loaded):
     with pytest.warns(VecuqWarning, match="doubt"):
         names = list_measures()["classifier"]
     assert {"msp", "fine"} <= set(names)
-    assert registry.measures()["msp"].about != "ours"
+    assert registry.known_measures("classifier")["msp"].about != "ours"
 
 
 def test_a_measure_that_gives_the_wrong_shape_is_told(installed):

@@ -17,10 +17,10 @@ from vecuq import Settings, fit_ranker
 from vecuq._draw.figures import to_png
 from vecuq.data import demo_files
 from vecuq.errors import MissingValueWarning, TableError
+from vecuq.ranker import Diagnostics, meanings_of
 from vecuq.report import build_report, summarise
 from vecuq.report.plots import score_plane, uncertainty_histogram
 from vecuq.report.summary import MOST_POINTS, least_related, spearman
-from vecuq.report.words import DIAGNOSTICS, SETTINGS
 from vecuq.table import ScoreTable
 
 SCORES = ["entropy", "mutual_information", "mahalanobis", "knn"]
@@ -157,10 +157,11 @@ def test_without_an_evaluation_there_is_no_empty_table(ranker):
 
 
 def test_every_setting_and_diagnostic_is_explained(ranker):
-    assert set(SETTINGS) == set(ranker.settings.to_dict())
-    assert set(DIAGNOSTICS) == set(ranker.diagnostics.to_dict())
+    meanings = meanings_of(Settings) | meanings_of(Diagnostics)
+    assert set(meanings_of(Settings)) == set(ranker.settings.to_dict())
+    assert set(meanings_of(Diagnostics)) == set(ranker.diagnostics.to_dict())
     text = text_of(page_of(ranker, new_rows()))
-    assert all(meaning in text for meaning in (SETTINGS["overshoot"], DIAGNOSTICS["anchor_mass"]))
+    assert all(meaning in text for meaning in (meanings["overshoot"], meanings["anchor_mass"]))
 
 
 def test_flipped_columns_are_shown_as_they_came_and_correlate_as_uncertainty():

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from vecuq import ScoreTable
+from vecuq import ScoreTable, VecUQ
 from vecuq.errors import ColumnError, TableError, VecuqWarning
 from vecuq.table import Matching, is_named
 
@@ -371,3 +371,32 @@ def test_numbers_that_are_written_oddly_are_an_error_and_never_set_aside(cells):
 def test_dates_versions_and_texts_with_digits_are_no_odd_numbers():
     cells = {"when": ["31.1.2024", "1.2.2024"], "version": ["1.2.3", "1.10.0"], "text": ["5, 6", "a,b"]}
     assert ScoreTable.of({**cells, "a": [0.5, 0.25]}).columns == ("a",)
+
+
+TAKEN = {
+    "records": lambda columns: pd.DataFrame(columns).to_dict("records"),
+    "dict": dict,
+    "reader": reader_of,
+    "batch": pa.RecordBatch.from_pydict,
+}
+
+
+@pytest.mark.parametrize("make", TAKEN.values(), ids=TAKEN)
+def test_an_estimator_takes_whatever_a_table_can_be_made_of(make):
+    columns = {name: np.random.default_rng(k).gamma(1.0, size=100) for k, name in enumerate(NAMES)}
+    plain = VecUQ(flip=None).fit(pd.DataFrame(columns))
+    model = VecUQ(flip=None).fit(make(columns))
+    npt.assert_array_equal(model.uncertainty(make(columns)), plain.uncertainty(pd.DataFrame(columns)))
+    npt.assert_array_equal(model.explain(make(columns)), plain.explain(pd.DataFrame(columns)))
+
+
+def test_an_estimator_collects_a_lazy_frame_once_per_call():
+    columns = {name: np.random.default_rng(k).gamma(1.0, size=100) for k, name in enumerate(NAMES)}
+    lazy = pl.DataFrame(columns).lazy()
+    with pytest.warns(VecuqWarning, match="was collected") as caught:
+        model = VecUQ().fit(lazy)
+    assert len(caught) == 1
+    with pytest.warns(VecuqWarning, match="was collected") as caught:
+        found = model.p_values(lazy)
+    assert len(caught) == 1
+    npt.assert_array_equal(found, VecUQ().fit(columns).p_values(columns))

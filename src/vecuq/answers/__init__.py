@@ -1,6 +1,6 @@
-"""Answers of a language model: our own schema, readers of others', a journal that grows, and asking for more."""
+"""Answers of a language model: the record, readers of every known format, and asking a model."""
 
 from lazy_loader import attach_stub
 
-# The names, and where they are defined, stand in the stub beside this file; each is imported on first use.
+# The stub beside this file lists the public names; each is imported on first use.
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -6,7 +6,6 @@ from .asking import Plan as Plan
 from .asking import Question as Question
 from .asking import RefusedQuestionError as RefusedQuestionError
 from .asking import read_questions as read_questions
-from .entropy import truncated_entropy as truncated_entropy
 from .journal import Journal as Journal
 from .kinds import KINDS as KINDS
 from .lines import LINE_BYTES as LINE_BYTES
@@ -17,3 +16,4 @@ from .schema import SCHEMA_VERSION as SCHEMA_VERSION
 from .schema import Answer as Answer
 from .schema import AnswerRecord as AnswerRecord
 from .schema import parse_record as parse_record
+from .tokens import truncated_entropy as truncated_entropy

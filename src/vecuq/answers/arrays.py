@@ -1,4 +1,4 @@
-"""Answers dumped as arrays: an npz file of texts, log-probs, totals and ids, one row per question."""
+"""Answers as arrays: an npz file of texts, log-probs, totals and ids, one row per question."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from vecuq.answers.fields import first_of
 from vecuq.answers.huggingface import TEXTS
 from vecuq.errors import TableError
 
-# Arrays are loaded whole, so there is a limit to what they may take once unpacked.
+# Arrays are loaded whole, so their unpacked size has a limit.
 ARRAYS_BYTES = 256 * 2**20
-# What a file that is damaged, or that lies about its size, makes numpy and zipfile raise.
+# What numpy and zipfile raise for a damaged file, or one with a wrong size.
 _UNREADABLE = (
     *(OSError, ValueError, EOFError, KeyError, NotImplementedError, RuntimeError, MemoryError),
     *(zipfile.BadZipFile, zlib.error),
@@ -34,11 +34,6 @@ _PER_QUESTION = {
     "text": TEXTS,
 }
 _FOR_ALL = ("do_sample", "temperature", "role", "eos_token_id", "pad_token_id", "entropy_top_k", "entropy_renormalised")
-
-
-def is_arrays(path: Path) -> bool:
-    """Whether a file is named as arrays are."""
-    return path.suffix.lower() == ".npz"
 
 
 def holds_answers(path: Path) -> bool:
@@ -58,15 +53,15 @@ def array_entries(path: Path) -> Iterator[Mapping[str, Any]]:
     true ``lengths``; or they are one long row of all tokens, cut by ``lengths``.
     """
     arrays = _loaded(path)
-    told = {name: first_of(arrays, names) for name, names in _PER_QUESTION.items()}
-    texts = told["text"]
+    found = {name: first_of(arrays, names) for name, names in _PER_QUESTION.items()}
+    texts = found["text"]
     if texts is None:
-        raise TableError(f"{path} holds no texts (`texts`); it holds {sorted(arrays)}.")
+        raise TableError(f"{path} has no texts (`texts`); it has {sorted(arrays)}.")
     if texts.ndim not in (1, 2) or texts.dtype.kind not in "US":
         raise TableError(
             f"{path}: `texts` must be (questions,) or (questions, samples) of text; got {shape_of(texts)}."
         )
-    columns = {name: _rows(path, name, array, texts.shape) for name, array in told.items() if array is not None}
+    columns = {name: _rows(path, name, array, texts.shape) for name, array in found.items() if array is not None}
     lengths = _lengths(path, first_of(arrays, _LENGTHS), texts.shape)
     for name in _PER_TOKEN:
         if name in arrays:
@@ -83,7 +78,7 @@ def _loaded(path: Path) -> dict[str, Any]:
             size = sum(part.file_size for part in archive.infolist())
         if size > ARRAYS_BYTES:
             raise TableError(
-                f"{path} takes {size:,} bytes unpacked; at most {ARRAYS_BYTES:,} are read of arrays. "
+                f"{path} takes {size:,} bytes unpacked; at most {ARRAYS_BYTES:,} bytes of arrays are read. "
                 f"Split it, or write JSON lines, which are read one at a time."
             )
         with np.load(path, allow_pickle=False) as arrays:
@@ -96,14 +91,14 @@ def _loaded(path: Path) -> dict[str, Any]:
 
 
 def _checked(name: str, array: Any) -> Any:
-    """Return an array, bytes as text; a file in the archive that is no array, as bytes, is an error."""
+    """Return an array, bytes as text; another file in the archive is an error."""
     if not isinstance(array, np.ndarray):
-        raise ValueError(f"{name} is no array")
+        raise ValueError(f"{name} is not an array")
     return np.char.decode(array, "utf-8", "replace") if array.dtype.kind == "S" else array
 
 
 def _rows(path: Path, name: str, array: Any, shape: tuple[int, ...]) -> list[Any]:
-    """Return one entry per question; of numbers that are whole, whole ones."""
+    """Return one entry per question."""
     if not array.ndim or len(array) != shape[0]:
         raise TableError(f"{path}: `{name}` must have one row per question, {shape[0]:,}; got {shape_of(array)}.")
     return list(array.tolist())
@@ -136,7 +131,7 @@ def _without_nan(row: Any) -> list[Any]:
 
 
 def _blank_zeros(columns: dict[str, list[Any]], lengths: Any) -> None:
-    """Where nothing else tells padding from log-probs, zeros at the end of a row are padding."""
+    """Drop zeros at the end of a row as padding, where neither lengths, tokens nor ids are known."""
     known = lengths is not None or {"tokens", "token_ids", "sequences"} & set(columns)
     for name in () if known else set(_PER_TOKEN[:3]) & set(columns):
         for row in columns[name] if len(columns[name]) > 1 else ():

@@ -1,4 +1,4 @@
-"""A JSON file that is one document, a list of answers or a single one, taken apart without being held as a whole."""
+"""A JSON file that is one document, a list of answers or a single one, split without being held as a whole."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import IO
 import numpy as np
 
 from vecuq._check import one_line
-from vecuq.answers.lines import Line, TornFileError, opened
+from vecuq.answers.lines import LINE_BYTES, Entry, TornFileError, opened
 
-_PIECE = 2**20
+_FIRST_BYTES = 2**20
 _BETWEEN = b" \t\r\n,[]"
 _OF_LINES = (".jsonl", ".ndjson")
 
@@ -35,20 +35,20 @@ def is_document(path: Path) -> bool:
 def _next_line(file: IO[bytes]) -> bytes:
     """Return the next line that is not blank, or its beginning; nothing at the end of the file or at a tear."""
     try:
-        return next((line for line in iter(lambda: file.readline(_PIECE), b"") if line.strip()), b"")
+        return next((line for line in iter(lambda: file.readline(_FIRST_BYTES), b"") if line.strip()), b"")
     except (OSError, EOFError, zlib.error):
         return b""
 
 
-def document_entries(path: Path, *, limit: int) -> Iterator[Line]:
-    """Yield the entries of a JSON list, or the only object, as bytes; of one longer than ``limit``, its number alone.
+def document_entries(path: Path, *, piece_bytes: int = 2**20) -> Iterator[Entry]:
+    """Yield the entries of a JSON list, or the only object, as bytes; one longer than ``LINE_BYTES`` without content.
 
-    Entries count from 1. At most ``limit`` bytes are held at once, however long the file is.
+    The file is read in pieces of ``piece_bytes``; besides one piece, at most ``LINE_BYTES`` are held at once.
     """
-    cut = _Cut(limit)
+    cut = _Cut(path)
     with opened(path) as file:
         try:
-            for piece in iter(lambda: file.read(_PIECE), b""):
+            for piece in iter(lambda: file.read(piece_bytes), b""):
                 yield from cut.feed(piece)
         except (OSError, EOFError, zlib.error) as error:
             raise TornFileError(f"{path}, after entry {cut.number}: cannot be read ({one_line(error)}).") from None
@@ -58,17 +58,17 @@ def document_entries(path: Path, *, limit: int) -> Iterator[Line]:
 
 
 class _Cut:
-    """Cuts a stream of bytes where entries begin and end; all it knows of JSON is brackets, quotes and backslashes."""
+    """Cuts a stream of bytes where entries begin and end; it looks at brackets, quotes and backslashes only."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, path: Path) -> None:
         self.number = self.depth = 0
-        self._limit = limit
+        self._path = path
         self._outer: int | None = None  # how deep entries lie: 1 in a list, 0 without one
         self._quoted = self._escaped = False
         self._held = bytearray()
         self._too_long = False
 
-    def feed(self, piece: bytes) -> Iterator[Line]:
+    def feed(self, piece: bytes) -> Iterator[Entry]:
         """Yield the entries that end in a piece of the stream."""
         held_to = 0
         for place, begins in self._bounds(piece):
@@ -78,7 +78,7 @@ class _Cut:
         self._hold(piece[held_to:])
 
     def _bounds(self, piece: bytes) -> list[tuple[int, bool]]:
-        """Return where entries begin (True) and end (False), in order; a whole piece is looked at as one array."""
+        """Return where entries begin (True) and end (False), in order; a piece is scanned as one array."""
         if self._outer is None:
             self._outer = int(piece.removeprefix(BOM_UTF8).lstrip().startswith(b"["))
         letters = np.frombuffer(self._without_escapes(piece), dtype=np.uint8)
@@ -93,26 +93,26 @@ class _Cut:
         return sorted([(place, True) for place in starts.tolist()] + [(place, False) for place in ends.tolist()])
 
     def _without_escapes(self, piece: bytes) -> bytes:
-        """Return as many bytes, with what backslashes escape made plain; one may be escaped by the piece before."""
+        """Return as many bytes, escaped characters blanked; the first may be escaped by the piece before."""
         plain = (b"_" + piece[1:] if self._escaped else piece).replace(rb"\\", b"__").replace(rb"\"", b"__")
         self._escaped = plain.endswith(b"\\")
         return plain
 
     def _hold(self, content: bytes) -> None:
-        if len(self._held) + len(content) > self._limit:
+        if len(self._held) + len(content) > LINE_BYTES:
             self._too_long = True
             self._held.clear()
         elif not self._too_long:
             self._held += content
 
-    def _entry(self) -> Line:
+    def _entry(self) -> Entry:
         content = None if self._too_long else bytes(self._held)
         self._held.clear()
         self._too_long, self.number = False, self.number + 1
-        return Line(self.number, content)
+        return Entry(self.number, f"{self._path}, entry {self.number}", content)
 
-    def stray(self) -> Iterator[Line]:
-        """Yield what stands between entries and is neither a comma nor blank: a bare number, say."""
+    def stray(self) -> Iterator[Entry]:
+        """Yield what stands between entries and is neither a comma nor blank, such as a bare number."""
         if self._too_long or self._held.removeprefix(BOM_UTF8).strip(_BETWEEN):
             yield self._entry()
         self._held.clear()

@@ -1,36 +1,37 @@
-"""Fields of other programs' JSON, taken for what they should be or refused with a clear word."""
+"""Fields of other programs' JSON, checked for their type."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 from vecuq._check import one_line
 from vecuq.answers.schema import MOST_ANSWERS, MOST_TOKENS
 from vecuq.errors import TableError
 
-# How people name the right answers.
-_REFERENCES = ("references", "reference", "answers", "answer", "target")
+# Usual names of the right answers.
+REFERENCES = ("references", "reference", "answers", "answer", "target")
 
 
 def references_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the right answers, under any of their usual names."""
-    return as_texts(first_of(fields, _REFERENCES), "references")
+    return as_texts(first_of(fields, REFERENCES), "references")
 
 
 def role_of(*settings: Any) -> str | None:
-    """Return what the settings of a request say: no temperature, or no sampling, is greedy."""
+    """Return the role that the settings of a request imply: temperature 0, or no sampling, is greedy."""
     for given in settings:
         if not isinstance(given, Mapping):
             continue
         if given.get("role") in ("greedy", "samples", "sample"):
             return "greedy" if given["role"] == "greedy" else "samples"
-        drawn, temperature = given.get("do_sample"), given.get("temperature")
-        if drawn is False:
+        sampled, temperature = given.get("do_sample"), given.get("temperature")
+        if sampled is False:
             return "greedy"
         if isinstance(temperature, int | float) and not isinstance(temperature, bool):
             return "greedy" if temperature == 0 else "samples"
-        if drawn is True:
+        if sampled is True:
             return "samples"
     return None
 
@@ -38,6 +39,11 @@ def role_of(*settings: Any) -> str | None:
 def first_of(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
     """Return the first of the named fields that is there and not null."""
     return next((fields[name] for name in names if fields.get(name) is not None), None)
+
+
+def digest_of(text: str) -> bytes:
+    """Return 16 bytes that stand for a text."""
+    return blake2b(text.encode(errors="replace"), digest_size=16).digest()
 
 
 def as_mapping(value: Any, name: str) -> Mapping[str, Any]:
@@ -48,7 +54,7 @@ def as_mapping(value: Any, name: str) -> Mapping[str, Any]:
 
 
 def as_list(value: Any, name: str, *, most: int = MOST_TOKENS) -> list[Any]:
-    """Return a list of at most so many entries; anything else is an error."""
+    """Return a list of at most ``most`` entries; anything else is an error."""
     if not isinstance(value, list):
         raise TableError(f"{name} must be a list; got {_shown(value)}.")
     if len(value) > most:
@@ -64,7 +70,7 @@ def as_text(value: Any, name: str) -> str:
 
 
 def as_name(value: Any, name: str) -> str | None:
-    """Return what names a question, a text or a whole number (also as 7.0), as text; null, or only blanks, is none."""
+    """Return the name of a question, a text or a whole number (also 7.0), as text; None for null or only blanks."""
     if value is None:
         return None
     if isinstance(value, float) and value.is_integer():
@@ -75,7 +81,7 @@ def as_name(value: Any, name: str) -> str | None:
 
 
 def as_texts(value: Any, name: str) -> tuple[str, ...]:
-    """Return one text or number, or a list of them, as texts; null is none."""
+    """Return one text or number, or a list of them, as texts; none for null."""
     listed = as_list(value if isinstance(value, list) else [] if value is None else [value], name, most=MOST_ANSWERS)
     if not all(isinstance(one, str | int | float) for one in listed):
         raise TableError(f"{name} must be a text or a list of texts; got {_shown(value)}.")
@@ -90,7 +96,7 @@ def _spelt(value: float, name: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Describe a value without spelling out a huge one."""
+    """Describe a value in a few characters, however large it is."""
     if isinstance(value, str):
         return one_line(value, most=40)
     if isinstance(value, int | float) or value is None:

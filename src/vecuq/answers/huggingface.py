@@ -16,7 +16,7 @@ TEXTS = ("generated_texts", "generated_text", "texts", "text")
 
 
 class _Column(NamedTuple):
-    """What a line may tell of every answer: the names it goes by, and whether it is a list, one entry per token."""
+    """What a line may have for every answer: its usual names, and whether it is a list with one entry per token."""
 
     names: tuple[str, ...]
     per_token: bool = True
@@ -42,7 +42,7 @@ def read_huggingface(fields: Mapping[str, Any], *, renormalise: bool = False) ->
     """Return the answers of one line: one text or a list, with lists of per-token numbers beside it.
 
     Lists may be padded at their ends, as a batch is. Entropies, if given, run over the whole vocabulary unless
-    ``entropy_top_k`` says otherwise; they were made to sum to 1 if ``entropy_renormalised`` says so.
+    ``entropy_top_k`` says otherwise; ``entropy_renormalised`` says whether the probabilities were renormalised.
     """
     texts = _texts(first_of(fields, TEXTS))
     columns = {name: _column(fields, column, len(texts)) for name, column in _COLUMNS.items()}
@@ -64,9 +64,9 @@ def _truncation(fields: Mapping[str, Any]) -> tuple[Any, bool]:
     return top_k, top_k is not None and fields.get("entropy_renormalised") is True
 
 
-def _texts(told: Any) -> list[str]:
-    """Return the texts; a pipeline wraps each into an object of its own."""
-    listed = as_list(told if isinstance(told, list) else [told], "the list of texts", most=MOST_ANSWERS)
+def _texts(given: Any) -> list[str]:
+    """Return the texts; a pipeline wraps each into an object."""
+    listed = as_list(given if isinstance(given, list) else [given], "the list of texts", most=MOST_ANSWERS)
     if not listed:
         raise TableError("the line has no generated texts.")
     return [
@@ -77,18 +77,18 @@ def _texts(told: Any) -> list[str]:
 
 def _column(fields: Mapping[str, Any], column: _Column, n_texts: int) -> list[Any]:
     """Return one entry per text; with a single text, its entry may come without a list around it."""
-    told = first_of(fields, column.names)
-    if told is None:
+    given = first_of(fields, column.names)
+    if given is None:
         return [None] * n_texts
-    bare = not isinstance(told, list) or (column.per_token and not _is_nested(told))
-    listed = [told] if n_texts == 1 and bare else as_list(told, column.names[0])
+    bare = not isinstance(given, list) or (column.per_token and not _is_nested(given))
+    listed = [given] if n_texts == 1 and bare else as_list(given, column.names[0])
     if len(listed) != n_texts:
         raise TableError(f"`{column.names[0]}` must have one entry per text, {n_texts:,}; got {len(listed):,}.")
     return listed
 
 
-def _is_nested(told: list[Any]) -> bool:
-    return bool(told) and all(isinstance(one, list | None) for one in told)
+def _is_nested(given: list[Any]) -> bool:
+    return bool(given) and all(isinstance(one, list | None) for one in given)
 
 
 def _is_matrix(rows: list[Any]) -> bool:
@@ -97,7 +97,7 @@ def _is_matrix(rows: list[Any]) -> bool:
 
 
 class _Rows(NamedTuple):
-    """What all answers of a line share, and how one of them is read."""
+    """What all answers of a line share, and how each is read."""
 
     ends: Ends
     in_matrix: bool

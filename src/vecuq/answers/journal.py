@@ -1,4 +1,4 @@
-"""A file of answers that grows line by line and outlives being killed: no answer lost, none twice."""
+"""A file of answers that grows line by line and survives a kill: no answer is lost, none is written twice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vecuq.errors import TableError
 
 
 class Journal:
-    """An open file of answers; use :meth:`opened`, which locks it and mends what a kill left behind."""
+    """An open file of answers; use :meth:`opened`, which locks it and removes a line that a kill cut short."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
@@ -24,7 +24,7 @@ class Journal:
     @staticmethod
     @contextmanager
     def opened(path: str | os.PathLike[str]) -> Iterator[Journal]:
-        """Open or make a journal, alone; a last line that a kill cut short is dropped, to be asked again."""
+        """Open or create a journal and lock it; a last line that a kill cut short is removed, to be answered again."""
         place = Path(path)
         known = place.exists()
         descriptor = _open(place)
@@ -35,14 +35,16 @@ class Journal:
             yield journal
         finally:
             if not known and not os.fstat(descriptor).st_size:
-                place.unlink(missing_ok=True)  # nothing was answered, so nothing is left behind
+                place.unlink(missing_ok=True)  # nothing was answered, so no file stays
             os.close(descriptor)
 
     def append(self, record: AnswerRecord) -> None:
-        """Write one record and see it safely on disk before anything else happens."""
+        """Write one record, and return when it is on disk."""
         line = record.to_line().encode() + b"\n"
         if len(line) > LINE_BYTES:
-            raise TableError(f"The answers to {record.id!r} take more than {LINE_BYTES // 2**20} MiB; ask for fewer.")
+            raise TableError(
+                f"The answers to {record.id!r} take more than {LINE_BYTES // 2**20} MiB; use fewer `samples`."
+            )
         os.lseek(self._descriptor, 0, os.SEEK_END)
         while line:
             line = line[os.write(self._descriptor, line) :]
@@ -63,33 +65,33 @@ class Journal:
 
     def _keep(self, record: AnswerRecord, number: int) -> None:
         if record.id in self.done:
-            raise TableError(f"{self.path}, line {number}: {record.id!r} was answered before, further up.")
+            raise TableError(f"{self.path}, line {number}: {record.id!r} has an answer in an earlier line.")
         self.done[record.id] = _slim(record)
 
     def _drop_from(self, whole: int) -> None:
-        """Cut a last line without its end, if it can be ours; anything else is not for us to cut."""
+        """Cut a last line without its end if it can be ours; anything else is an error."""
         with self.path.open("rb") as file:
             file.seek(whole)
             start = file.read(16)
         mark = b'{"vecuq_answers"'
         if not mark.startswith(start[: len(mark)]):
-            raise TableError(f"{self.path} holds something else than answers; choose another name for the answers.")
+            raise TableError(f"{self.path} is not a file of answers; choose another name for the answers.")
         os.ftruncate(self._descriptor, whole)
 
 
 def _slim(record: AnswerRecord) -> AnswerRecord:
-    """Return a record without its answers, which need not stay in memory."""
+    """Return a record without its answers, to save memory."""
     return record.model_copy(update={"greedy": None, "samples": (), "references": (), "meta": {}})
 
 
 def _open(place: Path) -> int:
     if place.is_dir():
-        raise TableError(f"{place} is a folder; a file name was expected.")
+        raise TableError(f"{place} is a folder; a file name is needed.")
     if not place.parent.is_dir():
         raise TableError(f"{place} cannot be written: there is no folder {place.parent}; make it first.")
     if place.exists():
         if not place.is_file():
-            raise TableError(f"{place} is not a regular file; answers need one, to be taken up again after a kill.")
+            raise TableError(f"{place} is not a regular file; answers need one, so that a run can be resumed.")
         refuse_foreign(place)
     try:
         return os.open(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
@@ -98,10 +100,10 @@ def _open(place: Path) -> int:
 
 
 def _lock(descriptor: int, place: Path) -> None:
-    """Refuse a second writer; the lock goes with the process, however that ends."""
+    """Refuse a second writer; the lock ends with the process."""
     try:
         import fcntl as locks
-    except ImportError:  # Windows knows no such lock
+    except ImportError:  # Windows has no such lock
         return
     locking: Any = locks
     try:

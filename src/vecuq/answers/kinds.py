@@ -1,4 +1,4 @@
-"""The kinds of lines that are read, and how one is told from another."""
+"""The kinds of lines that are read, and how each is recognised."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 from vecuq._check import one_line
 from vecuq.answers.fields import as_list
 from vecuq.answers.huggingface import is_huggingface, read_huggingface
+from vecuq.answers.lines import Entry
 from vecuq.answers.lm_eval import is_lm_eval, read_lm_eval
 from vecuq.answers.openai import is_openai, read_openai
 from vecuq.answers.parts import Part, parts_of_record
 from vecuq.answers.schema import MOST_ANSWERS, SCHEMA_VERSION, AnswerRecord
-from vecuq.answers.sources import Entry
 from vecuq.answers.vllm import is_vllm, read_vllm
 from vecuq.errors import TableError
 
 Reader = Callable[..., Part]
 
-# In the order in which a line is asked whether it is one.
+# In the order in which they are tried.
 _FOREIGN: dict[str, tuple[Callable[[Mapping[str, Any]], bool], Reader]] = {
     "lm-eval": (is_lm_eval, read_lm_eval),
     "openai": (is_openai, read_openai),
@@ -31,12 +31,12 @@ _MARK = b'"vecuq_answers"'
 
 
 def is_ours(content: Any) -> bool:
-    """Whether a line says that it follows our schema; told without parsing it."""
+    """Whether a line says that it follows our schema; it is not parsed for this."""
     return isinstance(content, bytes) and _MARK in content
 
 
 def parts_of(entry: Entry, kind: str, *, renormalise: bool = False) -> list[Part]:
-    """Return what an entry tells, read as one kind, or as the kind that it shows itself to be."""
+    """Return the parts of an entry, read as one kind, or as the kind that is recognised."""
     fields = _object(entry.fields())
     if kind == "vecuq" or (kind == "auto" and is_ours(entry.content)):
         return parts_of_record(AnswerRecord.model_validate(fields))
@@ -49,7 +49,7 @@ def parts_of(entry: Entry, kind: str, *, renormalise: bool = False) -> list[Part
 
 
 def _object(value: Any) -> Mapping[str, Any]:
-    """Return a JSON object; the list that a pipeline returns for one prompt is one too."""
+    """Return a JSON object; the list that a pipeline returns for one prompt becomes one."""
     if isinstance(value, Mapping):
         return value
     if isinstance(value, list) and value and all(isinstance(one, Mapping) and "generated_text" in one for one in value):
@@ -63,7 +63,7 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 def _unknown(fields: Mapping[str, Any]) -> str:
     known = ", ".join(one_line(name, most=20) for name in list(fields)[:8])
-    told = f"no known kind of answers ({', '.join(KINDS[1:])}); its fields: {known or 'none'}."
+    why = f"no known kind of answers ({', '.join(KINDS[1:])}); its fields: {known or 'none'}."
     if "greedy" in fields or "samples" in fields:
-        told += f' If it follows the schema of vecuq, add "vecuq_answers": {SCHEMA_VERSION} to every line.'
-    return told
+        why += f' If it follows the schema of vecuq, add "vecuq_answers": {SCHEMA_VERSION} to every line.'
+    return why

@@ -1,20 +1,24 @@
-"""Lines of a text file, plain or gzipped, one at a time and never longer than a limit."""
+"""Lines of a text file, plain or gzipped, read one at a time and never longer than a limit."""
 
 from __future__ import annotations
 
 import gzip
+import json
+import re
 import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, Any, NamedTuple, cast
 
 from vecuq._check import one_line
 from vecuq.errors import TableError
 
 # The longest line that is read into memory; a longer one is skipped piece by piece.
 LINE_BYTES = 12 * 2**20
+# An empty list takes 3 bytes in a file and 30 times as many in memory; no answer needs as many as this in one line.
+MOST_BRACKETS = 1_000_000
 _GZIP = b"\x1f\x8b"
 _PICKLES = (".man", ".pkl", ".pickle", ".pt", ".pth", ".joblib")
 _RUNS_CODE = "reading it would run whatever code it holds"
@@ -38,28 +42,38 @@ class TornFileError(TableError):
     """A file that ends too early, or is damaged from some place on; what came before is good."""
 
 
-class Line(NamedTuple):
-    """One line that is not blank: its number, counting from 1, and its bytes; None when it was too long."""
+class Entry(NamedTuple):
+    """One line, entry of a list or row of arrays.
+
+    ``number`` counts from 1, ``place`` names file and number in words, ``content`` is None if it was too long.
+    """
 
     number: int
-    content: bytes | None
+    place: str
+    content: bytes | Mapping[str, Any] | None
+
+    def fields(self) -> Any:
+        """Return the content as JSON values; what cannot be read is an error."""
+        if self.content is None:
+            raise TableError(f"longer than {LINE_BYTES:,} bytes, the limit of one line or entry.")
+        return parsed(self.content) if isinstance(self.content, bytes) else self.content
 
 
-def numbered_lines(path: Path, *, limit: int = LINE_BYTES) -> Iterator[Line]:
-    """Yield the lines that are not blank; of a line longer than ``limit`` bytes, its number alone.
+def numbered_lines(path: Path) -> Iterator[Entry]:
+    """Yield the lines that are not blank; a line longer than ``LINE_BYTES`` without its content.
 
-    At most ``limit`` bytes of the file are held at once. A file that is no text at all, such as a pickle, is refused.
+    At most ``LINE_BYTES`` of the file are held at once. A file that is not text, such as a pickle, is refused.
     """
     number = 0
     with opened(path) as file:
         try:
-            while content := file.readline(limit + 1):
+            while content := file.readline(LINE_BYTES + 1):
                 number += 1
-                if len(content) > limit and not content.endswith(b"\n"):
+                if len(content) > LINE_BYTES and not content.endswith(b"\n"):
                     _skip_rest(file)
-                    yield Line(number, None)
+                    yield Entry(number, f"{path}, line {number}", None)
                 elif content := content.removeprefix(BOM_UTF8).strip():
-                    yield Line(number, content)
+                    yield Entry(number, f"{path}, line {number}", content)
         except (OSError, EOFError, zlib.error) as error:
             raise TornFileError(f"{path}, after line {number}: cannot be read ({one_line(error)}).") from None
 
@@ -97,6 +111,31 @@ def refuse_foreign(path: Path) -> None:
 
 
 def _refuse_start(path: Path, start: bytes) -> None:
-    told = next((words for mark, words in _FOREIGN.items() if start.startswith(mark)), None)
-    if told:
-        raise TableError(f"{path} {told}")
+    why = next((words for mark, words in _FOREIGN.items() if start.startswith(mark)), None)
+    if why:
+        raise TableError(f"{path} {why}")
+
+
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+# Any number of escaped backslashes, then a whole surrogate pair, or half of one alone.
+_HALVES = re.compile(rb"(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\u[dD][89a-fA-F]..)")
+
+
+def parsed(content: bytes) -> Any:
+    r"""Return the JSON values of some bytes, in bounded memory.
+
+    Half of a surrogate pair, as in a cut emoji, becomes a question mark.
+
+    Examples
+    --------
+    >>> parsed(b'{"text": "cut \\ud83d"}')
+    {'text': 'cut ?'}
+    """
+    if content.count(b"[") + content.count(b"{") > MOST_BRACKETS:
+        raise TableError(f"it has more than {MOST_BRACKETS:,} brackets, the limit of one line or entry.")
+    if _HALF.search(content):
+        content = _HALVES.sub(lambda found: found[1] + (found[2] or b"?"), content)
+    try:
+        return json.loads(content.decode())
+    except (ValueError, RecursionError):
+        raise TableError("not valid JSON.") from None

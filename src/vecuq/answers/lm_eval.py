@@ -1,12 +1,11 @@
-"""Answers of lm-evaluation-harness, as ``--log_samples`` writes them: texts alone."""
+"""Answers of lm-evaluation-harness, as ``--log_samples`` writes them: texts only."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from hashlib import blake2b
 from typing import Any
 
-from vecuq.answers.fields import as_list, as_mapping, as_name, as_texts, first_of, role_of
+from vecuq.answers.fields import as_list, as_mapping, as_name, as_texts, digest_of, first_of, role_of
 from vecuq.answers.parts import Part
 from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.errors import TableError
@@ -18,9 +17,9 @@ def is_lm_eval(fields: Mapping[str, Any]) -> bool:
 
 
 def read_lm_eval(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
-    """Return the texts of one document, one per repeat; without log-probs, which these logs do not hold.
+    """Return the texts of one document, one per repeat; without log-probs, which these logs do not have.
 
-    The harness writes a document once per filter, with the same responses; ``content`` and ``view`` say so.
+    The harness writes a document once per filter, with the same responses; ``content`` and ``view`` tell copies apart.
     """
     texts = as_list(list(_leaves(fields.get("resps"))), "resps", most=MOST_ANSWERS)
     if not texts:
@@ -31,31 +30,27 @@ def read_lm_eval(fields: Mapping[str, Any], *, renormalise: bool = False) -> Par
         )
     arguments = list(_arguments(fields.get("arguments")))
     doc = as_mapping(fields.get("doc") or {}, "doc")
-    told = next((text for text in arguments if isinstance(text, str)), None)
-    question = first_of(doc, ("question", "Question", "query", "problem")) or told
+    prompt = next((text for text in arguments if isinstance(text, str)), None)
+    question = first_of(doc, ("question", "Question", "query", "problem")) or prompt
     return Part(
         answers=tuple(Answer(text=text.strip()) for text in texts),
         role=role_of(*(one for one in arguments if isinstance(one, Mapping))),
         id=as_name(fields.get("doc_id"), "doc_id"),
         question=question if isinstance(question, str) else None,
         references=as_texts(fields.get("target"), "target"),
-        content=_digest(texts),
+        content=digest_of("\0".join(texts)).hex(),
         view=str(fields.get("filter")),
     )
 
 
-def _digest(texts: list[str]) -> str:
-    return blake2b("\0".join(texts).encode(errors="replace"), digest_size=16).hexdigest()
-
-
 def _leaves(resps: Any) -> Iterator[Any]:
-    """Yield the responses: a list of requests, each a list of repeats; a log-likelihood is a list still."""
+    """Yield the responses: a list of requests, each a list of repeats; a log-likelihood stays a list."""
     for request in as_list(resps, "resps"):
         yield from request if isinstance(request, list) else [request]
 
 
-def _arguments(told: Any) -> Iterator[Any]:
+def _arguments(given: Any) -> Iterator[Any]:
     """Yield prompt and settings, written as pairs by older versions and as named fields by newer ones."""
-    requests = told.values() if isinstance(told, Mapping) else told if isinstance(told, list) else ()
+    requests = given.values() if isinstance(given, Mapping) else given if isinstance(given, list) else ()
     for request in requests:
         yield from request.values() if isinstance(request, Mapping) else request if isinstance(request, list) else ()

@@ -6,21 +6,20 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from vecuq.answers.entropy import entropies_of_top
 from vecuq.answers.fields import as_list, as_mapping, as_name, as_text, first_of, references_of, role_of
 from vecuq.answers.parts import Part
 from vecuq.answers.schema import MOST_ANSWERS, Answer
-from vecuq.answers.tokens import end_of, logprob
+from vecuq.answers.tokens import end_of, entropies_of_top, logprob
 from vecuq.errors import TableError
 
-# How servers number their replies; such an id names no question.
+# Ids that servers give to replies; such an id does not name a question.
 _REPLY_ID = re.compile(
     r"(?:chatcmpl|cmpl-|gen-|resp_|msg_|batch_req_|req_).*|[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE
 )
 
 
 def is_openai(fields: Mapping[str, Any]) -> bool:
-    """Whether a line holds a server's reply, alone or under ``response``."""
+    """Whether a line has a server's reply, alone or under ``response``."""
     return "choices" in fields or "custom_id" in fields or isinstance(fields.get("response"), Mapping)
 
 
@@ -48,29 +47,29 @@ def read_openai(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part
 
 def _reply(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     if fields.get("error"):
-        raise TableError("the server returned an error in place of an answer.")
+        raise TableError("the server returned an error instead of an answer.")
     reply = as_mapping(fields.get("response", fields), "response")
     return as_mapping(reply.get("body", reply), "response.body")
 
 
 def _name(fields: Mapping[str, Any]) -> str | None:
-    """Return what the author of the line calls the question; what the server calls its reply is no name."""
+    """Return the author's name of the question; the server's name of its reply does not count."""
     given = as_name(first_of(fields, ("custom_id", "question_id")), "id")
-    made = as_name(fields.get("id"), "id") if given is None else None
-    return given if made is None or _REPLY_ID.fullmatch(made) else made
+    other = as_name(fields.get("id"), "id") if given is None else None
+    return given if other is None or _REPLY_ID.fullmatch(other) else other
 
 
 def _question(fields: Mapping[str, Any], body: Any) -> str | None:
-    """Return the question if it is written out: as such, as a prompt, or as the messages of the request."""
-    told = first_of(fields, ("question", "prompt"))
-    if told is None and isinstance(body, Mapping):
-        told = body.get("prompt")
-        told = _conversation(body.get("messages")) if told is None else told
-    return told if isinstance(told, str) else None
+    """Return the question: as such, as a prompt, or as the messages of the request; None if the line has none."""
+    found = first_of(fields, ("question", "prompt"))
+    if found is None and isinstance(body, Mapping):
+        found = body.get("prompt")
+        found = _conversation(body.get("messages")) if found is None else found
+    return found if isinstance(found, str) else None
 
 
 def _conversation(messages: Any) -> str | None:
-    """Return what was said before the answer, without instructions to the model; None where it is not all text."""
+    """Return the messages before the answer, without system messages; None where they are not all text."""
     listed = [one for one in messages if isinstance(one, Mapping)] if isinstance(messages, list) else []
     said = [one.get("content") for one in listed if one.get("role") not in ("system", "developer")]
     return "\n".join(map(str, said)) if said and all(isinstance(one, str) for one in said) else None
@@ -92,13 +91,13 @@ def answer_of_choice(choice: Any, *, renormalise: bool = False) -> Answer:
     text = as_text("" if content is None else content, "the content of a choice")
     finish = fields.get("finish_reason")
     finish = finish if isinstance(finish, str) else None
-    told = _tokens(fields.get("logprobs"), renormalise)
-    return Answer(text=text.strip(), finish=finish, n_end=end_of(text, told.get("tokens"), finish), **told)
+    tokens = _tokens(fields.get("logprobs"), renormalise)
+    return Answer(text=text.strip(), finish=finish, n_end=end_of(text, tokens.get("tokens"), finish), **tokens)
 
 
-def _tokens(told: Any, renormalise: bool) -> dict[str, Any]:
+def _tokens(given: Any, renormalise: bool) -> dict[str, Any]:
     """Return tokens, log-probs and entropies of either style of reply."""
-    logprobs = {} if told is None else as_mapping(told, "logprobs")
+    logprobs = {} if given is None else as_mapping(given, "logprobs")
     if logprobs.get("content") is not None:
         tokens, values, tops = _of_chat(as_list(logprobs["content"], "logprobs.content"))
     elif logprobs.get("token_logprobs") is not None:
@@ -123,6 +122,6 @@ def _values_of(top: Any) -> list[float]:
 def _of_completion(logprobs: Mapping[str, Any]) -> tuple[Any, tuple[float, ...], list[list[float]]]:
     values = tuple(map(logprob, as_list(logprobs["token_logprobs"], "token_logprobs")))
     tops = as_list(logprobs.get("top_logprobs") or [], "top_logprobs")
-    told = [[logprob(value) for value in as_mapping(top or {}, "top_logprobs").values()] for top in tops]
+    found = [[logprob(value) for value in as_mapping(top or {}, "top_logprobs").values()] for top in tops]
     listed = None if logprobs.get("tokens") is None else as_list(logprobs["tokens"], "tokens")
-    return None if listed is None else tuple(as_text(token, "a token") for token in listed), values, told
+    return None if listed is None else tuple(as_text(token, "a token") for token in listed), values, found

@@ -13,16 +13,16 @@ _PADS = ("<pad>", "[PAD]", "<|pad|>", "<|padding|>")
 
 @dataclass(frozen=True)
 class Ends:
-    """The ids that end an answer and that fill up a batch, where the dump tells them."""
+    """The ids that end an answer and that pad a batch, where the dump has them."""
 
     eos: frozenset[int] = frozenset()
     pad: frozenset[int] = frozenset()
 
     @staticmethod
     def of(*settings: Any) -> Ends:
-        """Take them from the line itself or from the settings of the generation."""
-        told = [one for one in settings if isinstance(one, Mapping)]
-        return Ends(*(frozenset(_ids(told, name)) for name in ("eos_token_id", "pad_token_id")))
+        """Take them from the line itself or from its generation settings."""
+        found = [one for one in settings if isinstance(one, Mapping)]
+        return Ends(*(frozenset(_ids(found, name)) for name in ("eos_token_id", "pad_token_id")))
 
 
 def _ids(settings: list[Mapping[str, Any]], name: str) -> list[int]:
@@ -35,8 +35,8 @@ def unpadded_length(
 ) -> int | None:
     """Return how many of the first entries are an answer's own; None where there is nothing to count.
 
-    Padding has the log-probability null or minus infinity, or, as for beams, 0; of zeros nobody can say more than that,
-    so they count as padding only at the end of a row of a matrix of which no tokens and no ids are known.
+    Padding has the log-probability null, minus infinity or, as for beams, 0. A zero may also be a certain token, so
+    zeros count as padding only at the end of a row of a matrix without tokens and ids.
     """
     lists = [one for one in (values, tokens, ids) if one is not None]
     if not lists:
@@ -61,7 +61,7 @@ def _length_of_ids(ids: list[Any], ends: Ends) -> int:
 
 
 def _length_of_tokens(tokens: tuple[str, ...]) -> int:
-    """Return the length without pads; where the end of sequence is the pad, the first of the last ones is the end."""
+    """Return the length without pads; where the end of sequence pads too, the first of the last ones is the end."""
     last = len(tokens)
     while last and tokens[last - 1].strip() in _PADS:
         last -= 1

@@ -1,9 +1,13 @@
-"""What one line of a file tells of one question, and how several lines become one record."""
+"""What one line of a file says about one question, and how several lines become one record."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from tempfile import TemporaryFile
+from typing import NamedTuple
+
+from pydantic import TypeAdapter
 
 from vecuq._check import one_line
 from vecuq.answers.schema import Answer, AnswerRecord
@@ -21,11 +25,11 @@ class Part:
     role
         ``greedy``, ``samples``, or None where the line does not say.
     id
-        What its author calls the question; None where nobody does, for an id made by a server names a reply.
+        The author's name of the question; None without one, since an id made by a server names a reply.
     question
-        What was asked, where the line says it; lines without an id are joined by it.
+        The question, where the line has it; lines without an id are joined by it.
     content, view
-        For formats that write the same answers several times over: what is the same, and what differs.
+        For formats that write the same answers several times: what is the same, and what differs.
     """
 
     answers: tuple[Answer, ...]
@@ -43,10 +47,9 @@ class Part:
 
 
 def joined(name: str, parts: Sequence[Part]) -> AnswerRecord:
-    """Return one record of all that is told of a question.
+    """Return one record of all parts of a question.
 
-    A single answer that nobody calls greedy or sampled is the greedy one if it is the only such answer; of several
-    nobody knows which, so they are samples.
+    An answer of unknown role is the greedy one if there is no other; several are samples.
     """
     unknown = [answer for part in parts if part.role is None for answer in part.answers]
     greedy = [answer for part in parts if part.role == "greedy" for answer in part.answers]
@@ -66,6 +69,40 @@ def joined(name: str, parts: Sequence[Part]) -> AnswerRecord:
 
 
 def parts_of_record(record: AnswerRecord) -> list[Part]:
-    """Return the parts of a record of our own, to be joined with what other files say."""
+    """Return the parts of a record of our own, to be joined with those of other files."""
     sampled = Part(record.samples, "samples", record.id, record.question, record.references, record.model)
     return [sampled] if record.greedy is None else [replace(sampled, answers=(record.greedy,), role="greedy"), sampled]
+
+
+_PARTS = TypeAdapter(Part)
+
+
+class Span(NamedTuple):
+    """Where a part is in the spool."""
+
+    start: int
+    length: int
+
+
+class Spool:
+    """A temporary file of parts, until all lines of a question have been read."""
+
+    def __init__(self) -> None:
+        self._file = TemporaryFile("w+b")  # noqa: SIM115 - closed by close()
+        self._end = 0
+
+    def close(self) -> None:
+        """Delete the file."""
+        self._file.close()
+
+    def add(self, part: Part) -> Span:
+        """Write a part, and return where."""
+        content = _PARTS.dump_json(part, exclude_defaults=True)
+        self._file.seek(self._end)
+        self._end += self._file.write(content)
+        return Span(self._end - len(content), len(content))
+
+    def part(self, span: Span) -> Part:
+        """Read a part back."""
+        self._file.seek(span.start)
+        return _PARTS.validate_json(self._file.read(span.length))

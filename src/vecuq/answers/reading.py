@@ -1,33 +1,70 @@
-"""Read answers from files of any known kind, entry by entry: what cannot be read is counted, or stops it all."""
+"""Read answers from files of any known kind, entry by entry; entries that cannot be read are counted, or an error."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from vecuq._check import existing_file, one_line, one_of
-from vecuq.answers.coverage import Coverage
+from vecuq.answers.arrays import array_entries
+from vecuq.answers.documents import document_entries, is_document
 from vecuq.answers.grouping import Grouping, Origin
 from vecuq.answers.kinds import KINDS, is_ours, parts_of
-from vecuq.answers.lines import TornFileError
-from vecuq.answers.parts import joined
+from vecuq.answers.lines import Entry, TornFileError, numbered_lines
+from vecuq.answers.parts import Spool, joined
 from vecuq.answers.schema import AnswerRecord, why_invalid
-from vecuq.answers.sources import Entry, entries_of
-from vecuq.answers.spool import Spool
 from vecuq.errors import TableError
 
 PathLike = str | os.PathLike[str]
 _PROBLEMS_KEPT = 5
-_TOLD_EVERY = 100
+_REPORT_EVERY = 100
+
+
+def entries_of(path: Path) -> Iterator[Entry]:
+    """Yield the entries of a file of any kind; where a file is damaged, raise."""
+    if path.suffix.lower() == ".npz":
+        rows = enumerate(array_entries(path), start=1)
+        return (Entry(number, f"{path}, row {number}", row) for number, row in rows)
+    return document_entries(path) if is_document(path) else numbered_lines(path)
+
+
+@dataclass
+class _Coverage:
+    """How many questions have a greedy answer, samples, or both."""
+
+    n_questions: int = 0
+    n_greedy: int = 0
+    n_sampled: int = 0
+    n_both: int = 0
+
+    def count(self, record: AnswerRecord) -> None:
+        """Count one record."""
+        greedy, sampled = record.greedy is not None, bool(record.samples)
+        self.n_questions += 1
+        self.n_greedy += greedy
+        self.n_sampled += sampled
+        self.n_both += greedy and sampled
+
+    @property
+    def notes(self) -> list[str]:
+        """One sentence if some questions lack what others have."""
+        if not (self.n_greedy and self.n_sampled) or self.n_both == self.n_questions:
+            return []
+        return [
+            f"{self.n_both:,} of {self.n_questions:,} questions have both a greedy answer and samples "
+            f"({self.n_greedy:,} have the one, {self.n_sampled:,} the other); "
+            f"if they should meet, give both the same ids or questions."
+        ]
 
 
 @dataclass
 class AnswerReader:
-    """Answers that come one by one as they are asked for; see :func:`read_answers`.
+    """An iterable of answers, read one by one; see :func:`read_answers`.
 
     Attributes
     ----------
@@ -38,7 +75,7 @@ class AnswerReader:
     problems
         The first few of these, each with its file and line.
     notes
-        After the last answer: what the reader had to decide, or what is uneven, a sentence each.
+        After the last answer: what the reader decided, and what some questions lack, one sentence each.
     """
 
     paths: tuple[Path, ...]
@@ -57,18 +94,18 @@ class AnswerReader:
         self.n_read = self.n_skipped = 0
         self.problems.clear()
         self.notes.clear()
-        coverage = Coverage()
+        coverage = _Coverage()
         for record in self._ours() if self._is_one_of_ours() else self._joined():
             self.n_read += 1
             coverage.count(record)
             yield record
         if not self.n_read:
             first = f" The first problem: {self.problems[0]}" if self.problems else ""
-            raise TableError(f"{', '.join(map(str, self.paths))}: no answers to be read there.{first}")
+            raise TableError(f"{', '.join(map(str, self.paths))}: no answers could be read.{first}")
         self.notes += coverage.notes
 
     def _is_one_of_ours(self) -> bool:
-        """Whether there is a single file, and its first entry follows our schema: then nothing need be laid aside."""
+        """Whether there is a single file, and its first entry follows our schema: then nothing has to be joined."""
         if len(self.paths) + len(self.sample_paths) > 1 or self.kind not in ("auto", "vecuq"):
             return False
         try:
@@ -91,28 +128,28 @@ class AnswerReader:
             yield record
 
     def _joined(self) -> Iterator[AnswerRecord]:
-        with Spool() as spool:
+        with closing(Spool()) as spool:
             groups = Grouping(spool)
             role = "greedy" if self.sample_paths else None
             for file, path in enumerate([*self.paths, *self.sample_paths]):
-                self._lay_aside(path, file, role if file < len(self.paths) else "samples", groups)
+                self._collect(path, file, role if file < len(self.paths) else "samples", groups)
             self.notes += groups.notes
             for name, group in groups:
                 try:
                     group.refuse_clash()
-                    yield joined(name, [spool.part(laid) for laid in group.laid])
+                    yield joined(name, [spool.part(span) for span in group.spans])
                 except (TableError, ValidationError) as error:
                     self._skip(group.first.place, error)
 
-    def _lay_aside(self, path: Path, file: int, role: str | None, groups: Grouping) -> None:
+    def _collect(self, path: Path, file: int, role: str | None, groups: Grouping) -> None:
         for entry in self._entries(path):
             try:
                 for part in parts_of(entry, self.kind, renormalise=self.renormalise):
                     groups.add(part.settled(role), Origin(file, entry.number, entry.place))
             except (TableError, ValidationError) as error:
                 self._skip(entry.place, error)
-            if self.progress is not None and entry.number % _TOLD_EVERY == 0:
-                self.progress(_TOLD_EVERY)
+            if self.progress is not None and entry.number % _REPORT_EVERY == 0:
+                self.progress(_REPORT_EVERY)
 
     def _entries(self, path: Path) -> Iterator[Entry]:
         """Yield the entries of a file up to where it is damaged, if it is."""
@@ -139,16 +176,16 @@ def read_answers(
     strict: bool = False,
     renormalise: bool = False,
 ) -> AnswerReader:
-    r"""Read answers from JSON lines, plain or gzipped, one record per question as it is asked for.
+    r"""Read answers from JSON lines, plain or gzipped, as an iterable with one record per question.
 
-    Our own schema, OpenAI-style replies, vLLM and Hugging Face dumps and lm-eval-harness logs are told apart line by
+    Our own schema, OpenAI-style replies, vLLM and Hugging Face dumps and lm-eval-harness logs are recognised line by
     line; a JSON file may also be one list, and npz files of arrays are read too. Lines of one question, in one file or
     several, are joined by their id; where lines have none, by the question; where they have neither, by their number,
-    which ``notes`` of the reader tell. An id that a server made is none.
+    and then ``notes`` of the reader says so. An id made by a server counts as none.
 
-    A line or an entry of a list may have 12 MiB and a million brackets; what is longer is skipped without being held.
-    Whatever it says, the process stays below 512 MiB. Besides one line and the answers to one question, memory holds
-    ids, digests and places alone, some 800 bytes a question and 150 for each further line of it; what must be joined
+    A line or an entry of a list may have 12 MiB and a million brackets; a longer one is skipped without being held.
+    Whatever a line says, the process stays below 512 MiB. Besides one line and the answers to one question, memory
+    holds ids, digests and places, about 800 bytes a question and 150 for each further line of it; what must be joined
     waits in a temporary file. Arrays are loaded whole, up to 256 MiB.
 
     Parameters
@@ -157,13 +194,14 @@ def read_answers(
         One file or several.
     samples
         Files whose answers are all sampled; single answers in ``paths`` are then greedy. Without it, the temperature
-        of the request says which are which; of single answers without one, an only one is greedy, several are samples.
+        of the request decides. Without a temperature, one answer to a question is greedy, several are samples.
     kind
         "auto", "vecuq", "openai", "vllm", "huggingface" or "lm-eval".
     strict
         Whether a line that cannot be read is an error; otherwise it is skipped and counted.
     renormalise
-        Whether the likeliest k tokens that a server tells are made to sum to 1 before their entropy is taken.
+        Whether the probabilities of the k most likely tokens that a server returns are divided by their sum before
+        the entropy is computed.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""Tokens and their log-probabilities as other programs write them: values, spelling, and what ended an answer."""
+"""Tokens as other programs write them: log-probabilities, entropies, spelling, and the tokens that end an answer."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -9,10 +10,10 @@ from typing import Any
 from vecuq._check import one_line
 from vecuq.errors import TableError
 
-# What servers write for a token of next to no probability; minus infinity is read as this.
+# Servers write this for a token with a probability near 0; minus infinity is read as this.
 LEAST_LOGPROB = -9999.0
 _STOPPED = ("stop", "eos_token", "stop_sequence")
-# Marks with which models end an answer, or fill up a row of a matrix.
+# Tokens with which models end an answer, or pad a row of a matrix.
 _END = re.compile(r"<\|[^|<>]*\|>|<\uff5c[^<>]*\uff5c>|</s>|<(?:eos|pad|end_of_turn)>|\[(?:EOS|PAD|SEP)\]|")
 # How tokenizers write the blank before a word, and the end of a line.
 _WORD_MARKS = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
@@ -33,8 +34,38 @@ def logprob(value: Any) -> float:
     return float(max(value, LEAST_LOGPROB))
 
 
+def truncated_entropy(logprobs: Sequence[float], *, renormalise: bool = False) -> float:
+    """Return the entropy over the most likely tokens alone; at least 0, NaN for no tokens.
+
+    Without ``renormalise`` it is a lower bound of the entropy over the whole vocabulary; with it, the probabilities
+    are divided by their sum first.
+
+    Examples
+    --------
+    >>> round(truncated_entropy([math.log(0.5), math.log(0.25)]), 4)
+    0.6931
+    >>> round(truncated_entropy([math.log(0.5), math.log(0.25)], renormalise=True), 4)
+    0.6365
+    """
+    if not logprobs:
+        return math.nan
+    entropy = -math.fsum(math.exp(logprob) * logprob for logprob in logprobs)
+    mass = math.fsum(map(math.exp, logprobs))
+    return max(0.0, entropy / mass + math.log(mass) if renormalise and mass > 0 else entropy)
+
+
+def entropies_of_top(tops: Sequence[Sequence[float]], n_tokens: int, renormalise: bool) -> dict[str, Any]:
+    """Return the entropies over the k most likely tokens that every step has; nothing if a step has fewer than two."""
+    k = min(map(len, tops), default=0)
+    if k < 2 or len(tops) != n_tokens:
+        return {}
+    most_likely = [sorted(top, reverse=True)[:k] for top in tops]
+    values = tuple(round(truncated_entropy(top, renormalise=renormalise), 6) for top in most_likely)
+    return {"entropies": values, "entropy_top_k": k, "entropy_renormalised": renormalise}
+
+
 def spelt(tokens: Sequence[str]) -> tuple[str, ...]:
-    """Return tokens with real blanks in place of the marks that tokenizers write for them.
+    """Return tokens with real blanks in place of the marks of tokenizers.
 
     Examples
     --------
@@ -45,7 +76,7 @@ def spelt(tokens: Sequence[str]) -> tuple[str, ...]:
 
 
 def ends_answer(token: str) -> bool:
-    """Whether a token is nothing, or a mark that no text holds: ``</s>``, ``<|im_end|>``, ``<pad>`` ...
+    """Whether a token is empty, or a mark that is never part of a text: ``</s>``, ``<|im_end|>``, ``<pad>`` ...
 
     Examples
     --------
@@ -56,10 +87,10 @@ def ends_answer(token: str) -> bool:
 
 
 def end_of(text: str, tokens: Sequence[str] | None, finish: str | None, *, by_token: bool = False) -> int:
-    """Return how many of the last tokens ended an answer: those beyond what spells its text, blanks aside.
+    """Return how many of the last tokens ended an answer: those after the tokens that spell its text, blanks aside.
 
-    ``text`` is the answer as it came, blanks included. Where its end is not told by ``finish``, only a token that can
-    be nothing else counts as one. ``by_token`` says that a token ended it, even if tokens and text cannot be matched.
+    ``text`` is the answer as it came, blanks included. Where ``finish`` does not say that it ended, only an end mark
+    counts. ``by_token`` says that a token ended it, even if tokens and text cannot be matched.
 
     Examples
     --------
@@ -75,7 +106,7 @@ def end_of(text: str, tokens: Sequence[str] | None, finish: str | None, *, by_to
 
 
 def _beyond(text: str, tokens: Sequence[str]) -> int | None:
-    """Return how many tokens follow those that spell the text; None where none do."""
+    """Return how many tokens follow those that spell the text; None where no tokens spell it."""
     wanted, pieces = _bare(text), [_bare(token) for token in tokens]
     kept, size = len(pieces), sum(map(len, pieces))
     while size > len(wanted):
@@ -84,7 +115,7 @@ def _beyond(text: str, tokens: Sequence[str]) -> int | None:
     if "".join(pieces[:kept]) != wanted:
         return None
     while kept and not pieces[kept - 1] and not (tokens[kept - 1] and text.endswith(tokens[kept - 1])):
-        kept -= 1  # a blank that the text does not have, or nothing at all
+        kept -= 1  # a blank that the text does not have, or an empty token
     return len(tokens) - kept
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from vecuq.answers.entropy import entropies_of_top
 from vecuq.answers.fields import as_list, as_mapping, as_name, as_text, first_of, references_of, role_of
 from vecuq.answers.parts import Part
 from vecuq.answers.schema import MOST_ANSWERS, Answer
-from vecuq.answers.tokens import end_of, logprob
+from vecuq.answers.tokens import end_of, entropies_of_top, logprob
 from vecuq.errors import TableError
 
 
@@ -21,7 +20,7 @@ def is_vllm(fields: Mapping[str, Any]) -> bool:
 def read_vllm(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
     """Return the answers of one request; its sampling parameters say whether they are greedy.
 
-    ``request_id`` names the request and no question: vLLM counts on from call to call, and begins anew in each run.
+    ``request_id`` does not name a question: vLLM numbers its requests, from 0 in each run.
     """
     outputs = as_list(fields.get("outputs"), "outputs", most=MOST_ANSWERS)
     if not outputs:
@@ -39,21 +38,21 @@ def read_vllm(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
 def _answer(output: Mapping[str, Any], renormalise: bool) -> Answer:
     text = as_text(output.get("text"), "text")
     total, finish = output.get("cumulative_logprob"), output.get("finish_reason")
-    told = {} if output.get("logprobs") is None else _tokens(output, renormalise)
+    tokens = {} if output.get("logprobs") is None else _tokens(output, renormalise)
     finish = finish if isinstance(finish, str) else None
     # Where a stop string ended the answer, `stop_reason` is that text; null or an id says that a token did.
     by_token = finish == "stop" and "stop_reason" in output and not isinstance(output["stop_reason"], str)
     return Answer(
         text=text.strip(),
         finish=finish,
-        logprob=None if total is None or told else logprob(total),
-        n_end=end_of(text, told.get("tokens"), finish, by_token=by_token),
-        **told,
+        logprob=None if total is None or tokens else logprob(total),
+        n_end=end_of(text, tokens.get("tokens"), finish, by_token=by_token),
+        **tokens,
     )
 
 
 def _tokens(output: Mapping[str, Any], renormalise: bool) -> dict[str, Any]:
-    """Return what every step tells: a table from token id to log-prob, the chosen token among them."""
+    """Return tokens, log-probs and entropies; every step maps token ids to log-probs, the chosen token among them."""
     ids = as_list(output.get("token_ids"), "token_ids")
     steps = [as_mapping(step, "a step of logprobs") for step in as_list(output["logprobs"], "logprobs")]
     if len(ids) != len(steps):
@@ -69,10 +68,10 @@ def _tokens(output: Mapping[str, Any], renormalise: bool) -> dict[str, Any]:
 def _entry(step: Mapping[str, Any], token: Any) -> Mapping[str, Any]:
     name = as_name(token, "a token id")
     if name is None or name not in step:
-        raise TableError("logprobs must hold the chosen token at every step, under its id.")
+        raise TableError("logprobs must have the chosen token at every step, under its id.")
     return _as_entry(step[name])
 
 
 def _as_entry(entry: Any) -> Mapping[str, Any]:
-    """Return an entry with its fields; some dumps keep the bare number."""
+    """Return an entry with its fields; some dumps have only the number."""
     return entry if isinstance(entry, Mapping) else {"logprob": entry}

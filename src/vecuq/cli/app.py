@@ -25,11 +25,11 @@ class Entry(NamedTuple):
 COMMANDS = {
     "ask": Entry(
         "asking:ask",
-        "Ask a language model; keep one greedy answer and several samples with log-probs and entropies.",
+        "Ask a language model: one greedy answer and several samples to each question, with log-probs and entropies.",
     ),
     "measure": Entry(
         "measuring:measure",
-        "Turn the outputs of a classifier, or the answers of a language model, into a table of uncertainty scores.",
+        "Compute uncertainty scores from the outputs of a classifier or the answers of a language model.",
     ),
     "measures": Entry("measuring:list_measures", "List everything that `vecuq measure` can compute."),
     "doctor": Entry(

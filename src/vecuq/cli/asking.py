@@ -1,25 +1,28 @@
-"""`vecuq ask`: from questions to answers with log-probs, ready to be measured."""
+"""`vecuq ask`: from questions to answers with log-probs, ready to measure."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vecuq.cli.asking_bar import asking_bar
 from vecuq.cli.options import AsJson
-from vecuq.cli.talk import friendly_errors, note, print_json, usage_errors
+from vecuq.cli.talk import err, friendly_errors, note, print_json, usage_errors
+from vecuq.cli.wording import name_options, option_names
 from vecuq.errors import SettingError, VecuqError
 
 if TYPE_CHECKING:
     from vecuq.answers import Answerer
-    from vecuq.workflows import Asked
+    from vecuq.workflows import Asked, AskProgress
 
 _LOCAL_ONLY = ("threads", "context")
+# Seconds over which the time left is estimated; one question may take half a minute.
+_RECENT = 600.0
 _ENDPOINT_ONLY = ("api_key_env", "jobs", "top_logprobs", "renormalise", "timeout", "tries")
 
 
@@ -28,68 +31,80 @@ def ask(
     questions: Annotated[
         Path,
         typer.Argument(
-            help='JSON lines such as {"id": "q1", "question": "...", "references": ["..."]}; id and references may '
-            "be left out.",
+            help='JSON lines such as {"id": "q1", "question": "...", "references": ["..."]}; id and references are '
+            "optional.",
             metavar="QUESTIONS",
             show_default=False,
         ),
     ],
     model: Annotated[str, typer.Option(help="GGUF file; with --url, the model's name there.", show_default=False)],
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Where the answers go. A file of them is taken up where it stopped.")
+        Path,
+        typer.Option("--out", "-o", help="File for the answers. A run that was stopped continues with the same file."),
     ] = Path("answers.jsonl"),
     url: Annotated[
         str | None, typer.Option(help="OpenAI-compatible endpoint, such as http://localhost:8080/v1.", metavar="URL")
     ] = None,
     api_key_env: Annotated[
-        str | None, typer.Option(help="Endpoint: environment variable that holds its key.", metavar="NAME")
+        str | None, typer.Option(help="Endpoint: environment variable with its key.", metavar="NAME")
     ] = None,
-    samples: Annotated[int, typer.Option(help="Answers drawn besides the greedy one.")] = 10,
+    samples: Annotated[int, typer.Option(help="Answers drawn at random besides the greedy one.")] = 10,
     temperature: Annotated[float, typer.Option(help="Temperature of the samples.")] = 1.0,
-    max_tokens: Annotated[int, typer.Option(help="Most tokens of one answer.")] = 64,
+    max_tokens: Annotated[int, typer.Option(help="Largest number of tokens of one answer.")] = 64,
     stop: Annotated[
-        list[str] | None, typer.Option(help=r"Text that ends an answer, \n for a line's end; repeat it for several.")
+        list[str] | None,
+        typer.Option(help=r"Text that ends an answer, \n for a line end; repeat the option for several."),
     ] = None,
     template: Annotated[
-        str, typer.Option(help="Prompt with {question} in it, or @FILE that holds it; examples may come before.")
+        str, typer.Option(help="Prompt with {question} in it, or @FILE with the prompt.")
     ] = "{question}",
-    system: Annotated[str | None, typer.Option(help="What the model is told first, or @FILE that holds it.")] = None,
+    system: Annotated[str | None, typer.Option(help="System message, or @FILE with the message.")] = None,
     raw: Annotated[
         bool | None,
-        typer.Option("--raw/--chat", help="Prompt as it is, or in chat format; without it, chat if the model has one."),
+        typer.Option(
+            "--raw/--chat",
+            help="Send the prompt as it is, or in chat format; default: chat format if the model has one.",
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Makes the samples repeatable.")] = 0,
-    threads: Annotated[int, typer.Option(help="Local model: its threads.")] = 1,
-    context: Annotated[int, typer.Option(help="Local model: tokens it holds, a prompt and all its answers.")] = 4096,
-    jobs: Annotated[int, typer.Option(help="Endpoint: questions at once.")] = 1,
+    seed: Annotated[int, typer.Option(help="Random state of the samples: the same number gives the same samples.")] = 0,
+    threads: Annotated[int, typer.Option(help="Local model: number of threads; -1 for all cores.")] = 1,
+    context: Annotated[int, typer.Option(help="Local model: most tokens of a prompt and all its answers.")] = 4096,
+    jobs: Annotated[int, typer.Option(help="Endpoint: number of questions at once; -1 for as many as cores.")] = 1,
     top_logprobs: Annotated[
-        int, typer.Option(help="Endpoint: likeliest tokens asked for, for entropies; 0: no log-probs.")
+        int, typer.Option(help="Endpoint: most likely tokens to request, for entropies; 0: no log-probs.")
     ] = 20,
     renormalise: Annotated[
-        bool, typer.Option("--renormalise", help="Endpoint: make the likeliest tokens sum to 1 before entropies.")
+        bool,
+        typer.Option(
+            "--renormalise", help="Endpoint: divide the probabilities of these tokens by their sum before entropies."
+        ),
     ] = False,
-    timeout: Annotated[float, typer.Option(help="Endpoint: seconds of silence until a request counts as lost.")] = 300,
+    timeout: Annotated[
+        float, typer.Option(help="Endpoint: seconds without a reply until a request counts as lost.")
+    ] = 300,
     tries: Annotated[
-        int, typer.Option(help="Endpoint: requests made in all if it is busy, away or breaks off, ever further apart.")
+        int,
+        typer.Option(help="Endpoint: how often a request is sent if the server is busy or away, after growing pauses."),
     ] = 5,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a language model; keep one greedy answer and several samples with log-probs and entropies."""
+    """Ask a language model: one greedy answer and several samples to each question, with log-probs and entropies."""
     from vecuq.answers import Endpoint, LocalModel, Plan
     from vecuq.workflows import ask as ask_all
 
-    with usage_errors():
+    with usage_errors(), option_names(ctx):
         if url is None:
             _refuse_options(ctx, _ENDPOINT_ONLY, "an endpoint (--url)", "a local model")
         else:
             _refuse_options(ctx, _LOCAL_ONLY, "a local model", "an endpoint (--url)")
         stops = tuple(text.replace("\\n", "\n").replace("\\t", "\t") for text in stop or ())
-        told_first = None if system is None else _text(system)
-        plan = Plan(samples, temperature, max_tokens, stops, seed, _text(template), told_first, raw)
-    with friendly_errors():
+        system = None if system is None else _text(system)
+        plan = Plan(samples, temperature, max_tokens, stops, seed, _text(template), system, raw)
+        _refuse_zero({"--jobs": jobs, "--threads": threads})
+    with friendly_errors(), option_names(ctx):
         answerer: Answerer
         if url is None:
-            answerer = LocalModel(model, threads=threads, context=context)
+            answerer = LocalModel(model, n_jobs=threads, context=context)
         else:
             answerer = Endpoint(
                 url,
@@ -101,49 +116,55 @@ def ask(
                 tries=tries,
                 on_retry=note,
             )
-        with _taken_up_later(out), asking_bar() as progress:
-            done = ask_all(questions, out, answerer, plan, jobs=jobs, progress=progress)
+        with _resumable(out), asking_bar(ctx) as progress:
+            done = ask_all(questions, out, answerer, plan, n_jobs=jobs, progress=progress)
         _say_done(done, out, as_json=as_json)
 
 
 def _refuse_options(ctx: typer.Context, names: Sequence[str], theirs: str, ours: str) -> None:
-    """Raise if an option was given that the model asked has no use for."""
+    """Raise if an option was given that this kind of model does not use."""
     sources = {name: ctx.get_parameter_source(name) for name in names}
     given = [f"--{name.replace('_', '-')}" for name, source in sources.items() if source and source.name != "DEFAULT"]
     if given:
-        raise SettingError(f"{', '.join(given)}: for {theirs} only, and {ours} is asked; leave it out.")
+        raise SettingError(f"{', '.join(given)}: for {theirs} only, not for {ours}; leave it out.")
+
+
+def _refuse_zero(given: dict[str, int]) -> None:
+    for option, value in given.items():
+        if value == 0:
+            raise SettingError(f"{option} must be at least 1, or -1 for all cores; got 0.")
 
 
 @contextmanager
-def _taken_up_later(out: Path) -> Iterator[None]:
-    """Tell somebody who stops a run that nothing is lost."""
+def _resumable(out: Path) -> Iterator[None]:
+    """Say on an interrupt that nothing is lost."""
     try:
         yield
     except KeyboardInterrupt:
         if out.exists():
-            note(f"Stopped; {out} keeps what was answered, and the same command goes on from there.")
+            note(f"Stopped; {out} keeps all answers so far, and the same command continues from there.")
         raise
 
 
 def _say_done(done: Asked, out: Path, *, as_json: bool) -> None:
-    """Say what was done; questions that were refused make it a failure."""
+    """Print what was done; refused questions make it a failure."""
     if as_json:
         print_json({"out": str(out), **vars(done)})
     else:
         n_before = done.n_questions - done.n_asked - len(done.refused)
-        before = f", {n_before:,} answered before" if n_before else ""
+        before = f", {n_before:,} before" if n_before else ""
         rate = f", {done.n_tokens / done.seconds:,.0f} tokens/s" if done.n_tokens else ""
         place = f" -> {out}" if out.exists() else ""
-        typer.echo(f"{done.n_asked:,} question{'' if done.n_asked == 1 else 's'} asked{before}{rate}{place}")
+        typer.echo(f"{done.n_asked:,} question{'' if done.n_asked == 1 else 's'} answered{before}{rate}{place}")
     if done.refused:
         raise VecuqError(
-            f"{len(done.refused):,} of {done.n_questions:,} questions refused, as said above; the same command asks "
+            f"{len(done.refused):,} of {done.n_questions:,} questions were refused, see above; the same command tries "
             f"only these again."
         )
 
 
 def _text(given: str) -> str:
-    """Return the option, or what the file holds that it names; a last line end does not count."""
+    """Return the option, or the content of the file that it names, without a last line end."""
     if not given.startswith("@"):
         return given
     try:
@@ -156,7 +177,42 @@ def _key(name: str | None) -> str | None:
     if name is None:
         return None
     if not os.environ.get(name):  # not repeated: it may be the key itself, given by mistake
-        raise SettingError(
-            "--api-key-env must name an environment variable that holds the key; there is none so named."
-        )
+        raise SettingError("--api-key-env must name an environment variable with the key; there is none of that name.")
     return os.environ[name]
+
+
+@contextmanager
+def asking_bar(ctx: typer.Context) -> Iterator[Callable[[AskProgress], None]]:
+    """Yield what reports refused questions and, on a terminal, moves a bar with the rate and the time left."""
+    if not err.is_terminal:
+        yield partial(_report_refused, ctx)
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    rate = TextColumn("{task.fields[rate]}")
+    columns = (TextColumn("asking"), BarColumn(), MofNCompleteColumn(), rate, TimeElapsedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=err, transient=True, speed_estimate_period=_RECENT) as bars:
+        bar = bars.add_task("", total=None, rate="")
+        n_tokens = 0
+
+        def report(now: AskProgress) -> None:
+            nonlocal n_tokens
+            n_tokens += now.tokens
+            elapsed = bars.tasks[bar].elapsed or 0.0
+            rate = f"{n_tokens / elapsed:,.0f} tokens/s" if n_tokens and elapsed else ""
+            bars.update(bar, completed=now.done, total=now.total, rate=rate)
+            _report_refused(ctx, now)
+
+        yield report
+
+
+def _report_refused(ctx: typer.Context, now: AskProgress) -> None:
+    if now.refused is not None:
+        note(name_options(str(now.refused), ctx))

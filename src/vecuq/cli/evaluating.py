@@ -47,7 +47,7 @@ Seed = Annotated[int | None, typer.Option(help="Seed of the resamples; without i
 
 
 def evaluate(
-    table: Annotated[list[Path], table_argument(f"Rows with scores and labels: {TABLES}.", "TABLE...")],
+    table: Annotated[list[Path], table_argument(f"Rows with scores and labels: {TABLES}.", "TABLE")],
     error: ErrorColumn = None,
     ood: OodColumn = None,
     quality: QualityColumn = None,

@@ -10,45 +10,49 @@ import typer
 
 from vecuq import workflows
 from vecuq._check import in_range, one_of
+from vecuq._run import resolve_jobs
 from vecuq.cli.catalogue import catalogue, print_catalogue
-from vecuq.cli.measuring_answers import Asked, Reading, measure_texts, n_cores
+from vecuq.cli.measuring_answers import measure_texts, wanted_of_answers
 from vecuq.cli.options import AsJson, listed
 from vecuq.cli.talk import friendly_errors, print_json, usage_errors, watching
+from vecuq.cli.wording import option_names
 from vecuq.errors import SettingError
 from vecuq.measures import EMBEDDINGS, find_measures
 from vecuq.workflows import is_answers
 
 
 def measure(
+    ctx: typer.Context,
     outputs: Annotated[
         list[Path],
         typer.Argument(
-            help="A classifier: npz of logits or probs, perhaps embeddings, labels, ids; or npy of logits; several: "
-            "one per member. A language model: jsonl of answers, as `vecuq ask`, servers and harnesses write it; also "
-            "a JSON list, or npz of texts and log-probs.",
+            help="A classifier: npz with logits or probs, optionally embeddings, labels and ids; or npy with logits; "
+            "several files: one per ensemble member. A language model: jsonl with answers, as `vecuq ask`, servers and "
+            "harnesses write it; also a JSON list, or npz with texts and log-probs.",
             metavar="OUTPUTS...",
             show_default=False,
         ),
     ],
-    scores: Annotated[Path, typer.Option("--out", "-o", help="Where to write the scores.")] = Path("scores.parquet"),
+    scores: Annotated[Path, typer.Option("--out", "-o", help="File for the scores.")] = Path("scores.parquet"),
     train: Annotated[
         list[Path] | None,
-        typer.Option(help="Training outputs with labels, for densities; repeat it for one file per member."),
+        typer.Option(help="Training outputs with labels, for densities; repeat the option for one file per member."),
     ] = None,
     measures: Annotated[
         str | None,
         typer.Option(
-            help="Measures or compositions, comma-separated; see `vecuq measures`. Without it, "
-            f"{','.join(workflows.DEFAULT_MEASURES)} of a classifier, and of answers all that they allow.",
+            help="Measures or compositions, comma-separated; see `vecuq measures`. Default: "
+            f"{','.join(workflows.DEFAULT_MEASURES)} for a classifier, all that the file allows for answers.",
             metavar="A,B",
         ),
     ] = None,
-    temperature: Annotated[float, typer.Option(help="What logits are divided by.")] = 1.0,
+    temperature: Annotated[float, typer.Option(help="Classifier: divide the logits by this number.")] = 1.0,
     embedding: Annotated[
-        str, typer.Option(help="What densities look at: embeddings, logits, or auto for the first where there are any.")
+        str, typer.Option(help="Classifier: densities use embeddings or logits; auto: embeddings if there are any.")
     ] = "auto",
     samples: Annotated[
-        list[Path] | None, typer.Option(help="Answers: files with sampled ones only; the others are then greedy.")
+        list[Path] | None,
+        typer.Option(help="Answers: files with sampled answers only; single answers in OUTPUTS are then greedy."),
     ] = None,
     similarity: Annotated[
         str, typer.Option(help="Answers: how texts are compared: rouge_l, rouge_1, rouge_2, bleu or jaccard.")
@@ -56,24 +60,31 @@ def measure(
     quality: Annotated[
         str | None,
         typer.Option(
-            help="Answers: add a column `quality`, beside the references: exact_match, numeric_match, "
+            help="Answers: add a column `quality`, against the references: exact_match, numeric_match, "
             "numeric_closeness, token_f1, rouge_l or chrf.",
             metavar="KIND",
         ),
     ] = None,
     renormalise: Annotated[
-        bool, typer.Option("--renormalise", help="Answers: make the likeliest tokens told sum to 1 before entropies.")
+        bool,
+        typer.Option(
+            "--renormalise",
+            help="Answers: divide the probabilities of the most likely tokens by their sum before entropies.",
+        ),
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Answers: stop at a line that cannot be read, instead of counting it.")
+        bool, typer.Option("--strict", help="Answers: stop at a line that cannot be read, instead of skipping it.")
     ] = False,
     complete: Annotated[
-        bool, typer.Option("--complete", help="Answers: leave out those with a missing measure, as `vecuq fit` needs.")
+        bool,
+        typer.Option("--complete", help="Answers: leave out rows with a missing measure, which `vecuq fit` refuses."),
     ] = False,
-    jobs: Annotated[int | None, typer.Option(help="Answers: processes at once.", show_default="all cores")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Answers: number of processes; -1 for all cores.", show_default="all cores")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Turn the outputs of a classifier, or the answers of a language model, into a table of uncertainty scores."""
+    """Compute uncertainty scores from the outputs of a classifier or the answers of a language model."""
     of_answers = [is_answers(path) for path in outputs]
     for_classifiers = {"--train": train, "--temperature": temperature != 1.0, "--embedding": embedding != "auto"}
     for_answers = {
@@ -83,7 +94,7 @@ def measure(
         "--renormalise": renormalise,
         "--strict": strict,
         "--complete": complete,
-        "--jobs": jobs,
+        "--jobs": jobs is not None,
     }
     with usage_errors():
         _refuse_mixture(of_answers, outputs)
@@ -92,54 +103,43 @@ def measure(
         else:
             _refuse_options(for_answers, "answers of a language model", "outputs of a classifier")
     if any(of_answers):
-        reading = Reading(samples or (), strict, renormalise, complete, jobs or n_cores())
-        measure_texts(outputs, scores, Asked(listed(measures), similarity, quality), reading, as_json=as_json)
+        with usage_errors(), option_names(ctx):
+            n_jobs = resolve_jobs(-1 if jobs is None else jobs)
+            wanted = wanted_of_answers(listed(measures), similarity, quality)
+        reading = {"samples": samples or (), "strict": strict, "renormalise": renormalise, "complete": complete}
+        measure_texts(ctx, outputs, scores, wanted, {**reading, "n_jobs": n_jobs}, as_json=as_json)
     else:
-        asked = workflows.DEFAULT_MEASURES if measures is None else tuple(listed(measures) or ())
-        _measure_classifier(outputs, scores, train or (), asked, temperature, embedding, as_json=as_json)
+        names = workflows.DEFAULT_MEASURES if measures is None else tuple(listed(measures) or ())
+        how = {"train": train or (), "measures": names, "temperature": temperature, "embedding": embedding}
+        _measure_classifier(ctx, outputs, scores, how, as_json=as_json)
 
 
 def _refuse_mixture(of_answers: Sequence[bool], outputs: Sequence[Path]) -> None:
     if any(of_answers) and not all(of_answers):
         other = outputs[of_answers.index(False)]
         raise SettingError(
-            f"{outputs[of_answers.index(True)]} holds answers of a language model, by its name (jsonl) or its texts, "
+            f"{outputs[of_answers.index(True)]} has answers of a language model, by its name (jsonl) or its texts, "
             f"and {other} does not; measure them one at a time."
         )
 
 
 def _refuse_options(given: dict[str, Any], theirs: str, ours: str) -> None:
-    """Raise if an option was given that the files have no use for."""
+    """Raise if an option was given that these files do not use."""
     named = [name for name, value in given.items() if value]
     if named:
-        raise SettingError(f"{', '.join(named)}: for {theirs} only, and these files hold {ours}; leave it out.")
+        raise SettingError(f"{', '.join(named)}: for {theirs} only, and these files have {ours}; leave it out.")
 
 
 def _measure_classifier(
-    outputs: Sequence[Path],
-    scores: Path,
-    train: Sequence[Path],
-    measures: Sequence[str],
-    temperature: float,
-    embedding: str,
-    *,
-    as_json: bool,
+    ctx: typer.Context, outputs: Sequence[Path], scores: Path, how: dict[str, Any], *, as_json: bool
 ) -> None:
-    with usage_errors():
-        find_measures(measures)
-        in_range("temperature", temperature, 0.0, ends="()")
-        one_of("embedding", embedding, EMBEDDINGS)
-    with friendly_errors():
+    with usage_errors(), option_names(ctx):
+        find_measures(how["measures"])
+        in_range("temperature", how["temperature"], 0.0, ends="()")
+        one_of("embedding", how["embedding"], EMBEDDINGS)
+    with friendly_errors(), option_names(ctx):
         with watching(rows="measuring") as watch:
-            done = workflows.measure(
-                outputs,
-                scores,
-                train=train,
-                measures=measures,
-                temperature=temperature,
-                embedding=embedding,
-                watch=watch,
-            )
+            done = workflows.measure(outputs, scores, **how, watch=watch)
         if as_json:
             print_json({"out": str(scores), **vars(done)})
             return

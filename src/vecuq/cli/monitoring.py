@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def monitor(
     model: ModelFile,
-    streams: Annotated[list[Path], table_argument(f"Rows in the order in which they came: {TABLES}.", "STREAM...")],
+    streams: Annotated[list[Path], table_argument(f"Rows in the order in which they came: {TABLES}.", "STREAM")],
     calibration: Annotated[
         Path | None,
         typer.Option(

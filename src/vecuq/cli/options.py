@@ -25,9 +25,9 @@ def table_argument(text: str, metavar: str) -> Any:
 
 
 Calibration = Annotated[Path, table_argument(f"In-distribution rows of scores: {ONE_TABLE}.", "CALIBRATION")]
-CalibrationFiles = Annotated[list[Path], table_argument(f"In-distribution rows of scores: {TABLES}.", "CALIBRATION...")]
+CalibrationFiles = Annotated[list[Path], table_argument(f"In-distribution rows of scores: {TABLES}.", "CALIBRATION")]
 NewRows = Annotated[Path, table_argument(f"Rows to rank: {ONE_TABLE}.", "NEW")]
-NewFiles = Annotated[list[Path], table_argument(f"Rows to rank: {TABLES}.", "NEW...")]
+NewFiles = Annotated[list[Path], table_argument(f"Rows to rank: {TABLES}.", "NEW")]
 ModelFile = Annotated[Path, typer.Argument(help="Model written by `vecuq fit`.", metavar="MODEL", show_default=False)]
 Columns = Annotated[
     list[str] | None,

@@ -12,9 +12,8 @@ from vecuq.measures.registry import (
     compositions_of,
     find_measures,
     is_risk,
+    known_measures,
     list_measures,
-    measures,
-    measures_of,
 )
 from vecuq.measures.risk import risk
 
@@ -33,13 +32,12 @@ __all__ = [
     "find_measures",
     "fit_densities",
     "is_risk",
+    "known_measures",
     "list_measures",
     "margin",
     "max_logit",
     "measure",
     "measure_quality",
-    "measures",
-    "measures_of",
     "msp",
     "mutual_information",
     "predicted_classes",

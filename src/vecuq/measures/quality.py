@@ -1,7 +1,7 @@
-"""How good an answer is beside reference answers, in [0, 1], higher = better; no model and no download is needed.
+"""Quality of an answer against reference answers, in [0, 1], higher = better; no model and no download is needed.
 
 Each function takes an answer and one reference or several, of which the best counts. A blank answer has quality 0.
-Where nothing can be said (no answer, no reference) the quality is missing, NaN.
+Without an answer or without a reference the quality is missing, NaN.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import string
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -67,7 +66,7 @@ def rouge_l(answer: str | None, references: Any) -> float:
 
 
 def chrf(answer: str | None, references: Any) -> float:
-    """ChrF of the answer and a reference, in [0, 1]: F-measure of runs of letters, recall counting twice.
+    """ChrF of the answer and a reference, in [0, 1]: F-measure of character n-grams, recall with double weight.
 
     Popovic, chrF (WMT 2015), as the package sacrebleu computes it for one sentence, divided by 100.
 
@@ -83,8 +82,8 @@ def chrf(answer: str | None, references: Any) -> float:
 def numeric_match(answer: str | None, references: Any, *, tolerance: float = 1e-6, take: str = "last") -> float:
     """1 if a number in the answer equals a reference, within ``tolerance`` relative to it; else 0.
 
-    References are numbers, or texts with one. ``take`` says which number of a text counts, the ``"last"`` (where models
-    put their result) or the ``"first"``. ``1,234.5``, ``-3``, ``2e5`` and ``1/2`` are numbers.
+    References are numbers, or texts with one. ``take`` chooses the number of a text that counts: the ``"last"``, where
+    models put their result, or the ``"first"``. ``1,234.5``, ``-3``, ``2e5`` and ``1/2`` are numbers.
 
     Examples
     --------
@@ -92,29 +91,25 @@ def numeric_match(answer: str | None, references: Any, *, tolerance: float = 1e-
     (1.0, 0.0)
     """
     in_range("tolerance", tolerance, 0.0)
-    one_of("take", take, ("first", "last"))
-    truths = [number for one in _listed(references) if not math.isnan(number := _number(one, take))]
+    said, truths = _numbers(answer, references, take)
     if answer is None or not truths:
         return math.nan
-    said = _number(answer, take)
     return float(any(abs(said - truth) <= tolerance * max(1.0, abs(truth)) for truth in truths))
 
 
 def numeric_closeness(answer: str | None, references: Any, *, take: str = "last") -> float:
     """How near a number in the answer is to a reference, ``1 - |said - truth| / max(1, |truth|)``, at least 0.
 
-    A graded :func:`numeric_match`: 1 for the right number, 0 for none, or for one that is wrong by its own size.
+    A graded :func:`numeric_match`: 1 for the right number, 0 for no number or an error as large as the reference.
 
     Examples
     --------
     >>> numeric_closeness("76 - 25 = 41", 51.0), numeric_closeness("No idea.", 51.0)
     (0.803921568627451, 0.0)
     """
-    one_of("take", take, ("first", "last"))
-    truths = [number for one in _listed(references) if not math.isnan(number := _number(one, take))]
+    said, truths = _numbers(answer, references, take)
     if answer is None or not truths:
         return math.nan
-    said = _number(answer, take)
     if math.isnan(said):
         return 0.0
     return max(0.0, *(1.0 - abs(said - truth) / max(1.0, abs(truth)) for truth in truths))
@@ -131,7 +126,7 @@ QUALITIES: dict[str, Callable[[str | None, Any], float]] = {
 
 
 def measure_quality(kind: str, answers: Sequence[str | None], references: Sequence[Any]) -> Array:
-    """Return the quality of many answers, (answers,), each beside its own reference or references.
+    """Return the quality of many answers, (answers,), each against its own reference or references.
 
     Examples
     --------
@@ -145,7 +140,7 @@ def measure_quality(kind: str, answers: Sequence[str | None], references: Sequen
 
 
 def _best(compare: Callable[[str, str], float], answer: str | None, references: Any) -> float:
-    """Return the best comparison with a reference, of those that say something."""
+    """Return the best comparison with a reference that is not blank."""
     truths = [text for one in _listed(references) if (text := str(one)).strip()]
     if answer is not None and not isinstance(answer, str):
         raise TableError(
@@ -157,13 +152,13 @@ def _best(compare: Callable[[str, str], float], answer: str | None, references: 
 
 
 def _listed(references: Any) -> list[Any]:
-    """Return references as a list; one may come alone, and None is none."""
+    """Return references as a list; one may come without a list, and None is left out."""
     many = isinstance(references, Iterable) and not isinstance(references, str)
     return [one for one in (references if many else [references]) if one is not None]
 
 
 def _normalised(text: str) -> str:
-    """Return a text in lower case without punctuation and articles; one that is nothing else stays as it is."""
+    """Return a text in lower case without punctuation and articles; a text with nothing else stays as it is."""
     lower = unicodedata.normalize("NFC", text).lower()
     kept = _POINT_IN_NUMBER.sub("\0", lower)
     bare = "".join(letter for letter in kept if not _is_punctuation(letter)).replace("\0", ".")
@@ -179,6 +174,13 @@ def _shared_words(said: str, truth: str) -> float:
     return 2.0 * (left & right).total() / (left.total() + right.total())
 
 
+def _numbers(answer: str | None, references: Any, take: str) -> tuple[float, list[float]]:
+    """Return the number of the answer, NaN for none, and those of the references."""
+    one_of("take", take, ("first", "last"))
+    truths = [number for one in _listed(references) if not math.isnan(number := _number(one, take))]
+    return math.nan if answer is None else _number(answer, take), truths
+
+
 def _number(given: Any, take: str) -> float:
     """Return a number as it is, or the first or last one of a text; NaN where there is none."""
     if isinstance(given, int | float | np.integer | np.floating):
@@ -191,7 +193,6 @@ def _number(given: Any, take: str) -> float:
     return (-size if sign in ("-", "\u2212") else size) if math.isfinite(size) else math.nan
 
 
-@lru_cache(maxsize=1)
 def _chrf_metric() -> Any:
     try:
         from sacrebleu.metrics.chrf import CHRF

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache, partial
 from typing import Any
 
@@ -30,12 +31,12 @@ class Measure:
 
     ``needs`` is ``"logits"`` (probabilities do as well), ``"raw logits"`` (they do not) or ``"training"``. In the first
     two cases ``compute`` maps logits (members, rows, classes) to one number per row, higher = more uncertain. In the
-    last it is a class with ``fit(embeddings, labels)``, which makes an object with ``score(embeddings)`` and
-    ``arrays()``; embeddings are a list with one (rows, d) array-like per member, and the class called with the
-    arrays by name makes the same object again.
+    last it is a class with ``fit(embeddings, labels)``, which returns an object with ``score(embeddings)`` and
+    ``arrays()``; embeddings are a list with one (rows, d) array-like per member. The class called with these arrays
+    by name returns an equal object.
 
     A text measure (``modality="text"``) says in ``needs`` what an answer must have, in words; its ``compute`` maps the
-    :class:`vecuq.measures.text.parts.Parts` of one answer to one number.
+    :class:`vecuq.measures.text.AnswerFeatures` of one answer to one number.
     """
 
     name: str
@@ -87,8 +88,8 @@ def _first_line(documented: Any) -> str:
 
 
 @lru_cache(maxsize=2)
-def measures(modality: str = "classifier") -> dict[str, Measure]:
-    """Return every measure of a modality by name: ours, and those of installed packages."""
+def known_measures(modality: str) -> dict[str, Measure]:
+    """Return every measure of a modality, ``"classifier"`` or ``"text"``, by name: ours and installed packages'."""
     known = {measure.name: measure for measure in _ours(modality)}
 
     def refused(one: Measure) -> bool:
@@ -98,11 +99,6 @@ def measures(modality: str = "classifier") -> dict[str, Measure]:
         if added.modality == modality:
             known[added.name] = added
     return known
-
-
-def measures_of(modality: str) -> dict[str, Measure]:
-    """Return :func:`measures`, spelt so that its memory knows the default and the name as one."""
-    return measures() if modality == "classifier" else measures(modality)
 
 
 def _ours(modality: str) -> list[Measure]:
@@ -121,7 +117,7 @@ def list_measures() -> dict[str, tuple[str, ...]]:
     >>> "mutual_information" in list_measures()["classifier"]
     True
     """
-    return {modality: tuple(measures_of(modality)) for modality in MODALITIES}
+    return {modality: tuple(known_measures(modality)) for modality in MODALITIES}
 
 
 _RULE_NAMES = tuple(rule.replace("-", "_") for rule in RULES)
@@ -135,20 +131,22 @@ compositions: dict[str, tuple[str, ...]] = {
 }
 
 
-def find_measures(names: Sequence[str], *, modality: str = "classifier") -> tuple[Measure, ...]:
-    """Return the named measures of a modality, each once; the name of a composition stands for its columns."""
-    from difflib import get_close_matches
-
-    known, composed = measures_of(modality), compositions_of(modality)
-    bare = [name.removeprefix(f"{modality}.") for name in names]  # as `vecuq measures` prints them
+def find_measures(measures: Sequence[str] | None, *, modality: str = "classifier") -> tuple[Measure, ...]:
+    """Return the named measures of a modality, each once; None stands for all, a composition for its columns."""
+    known, composed = known_measures(modality), compositions_of(modality)
+    if measures is None:
+        return tuple(known.values())
+    bare = [name.removeprefix(f"{modality}.") for name in measures]  # as `vecuq measures` prints them
     wanted = list(dict.fromkeys(column for name in bare for column in composed.get(name, (name,))))
     for name in wanted:
         if name not in known:
             near = get_close_matches(name, [*known, *composed], n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise SettingError(f"There is no measure {name!r}.{hint} `vecuq measures` lists them all.")
+            raise SettingError(
+                f"There is no measure {name!r}.{hint} vecuq.measures.list_measures() returns the names of all."
+            )
     if not wanted:
-        raise SettingError("At least one measure is needed; none was named.")
+        raise SettingError("At least one measure is needed; got none.")
     return tuple(known[name] for name in wanted)
 
 

@@ -54,7 +54,7 @@ def _scores(path: Path, quality: str) -> JudgedScores:
 
 def judged_scores(records: list[AnswerRecord], quality: str) -> JudgedScores:
     """Measure and judge answers; one that lacks a measure (it, or all that was sampled, is empty) is left out."""
-    measured = [text.measure_answer(text.output_of(record), tuple(MEASURES.values())).values for record in records]
+    measured = [text.measure_answer(record, tuple(MEASURES.values())).values for record in records]
     scores: Mapping[str, Array] = {
         title: np.array([found[name] for found in measured]) for title, name in MEASURES.items()
     }

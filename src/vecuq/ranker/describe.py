@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,27 @@ def describe_ranker(ranker: Ranker) -> dict[str, Any]:
         "settings": ranker.settings.to_dict(),
         "diagnostics": ranker.diagnostics.to_dict(),
     }
+
+
+def meanings_of(kind: type) -> dict[str, str]:
+    """Return what each field of a documented dataclass means, read from its docstring.
+
+    Examples
+    --------
+    >>> from vecuq.ranker import Diagnostics
+    >>> meanings_of(Diagnostics)["sweeps"]
+    'How many sweeps the solver took.'
+    """
+    found: dict[str, str] = {}
+    name = ""
+    for line in (inspect.getdoc(kind) or "").splitlines():
+        if line in getattr(kind, "__dataclass_fields__", ()):
+            name, found[line] = line, ""
+        elif name and line.startswith("    "):
+            found[name] = f"{found[name]} {line.strip()}".strip()
+        else:
+            name = ""
+    return {field: text.replace("`", "") for field, text in found.items()}
 
 
 def thresholds_of(ranker: Ranker) -> dict[str, float | None]:

@@ -8,7 +8,33 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """How the fit went."""
+    """How the fit went.
+
+    Attributes
+    ----------
+    solver
+        The solver that was used.
+    converged
+        Whether the transport plan reached its tolerance.
+    marginal_error
+        How far the plan's margins are from what they should be.
+    sweeps
+        How many sweeps the solver took.
+    n_map
+        Calibration rows that the map was fitted on.
+    n_held
+        Calibration rows held back for p-values and the threshold.
+    n_targets
+        Reference points in use.
+    n_anchors
+        Outer anchors added beyond the calibration rows.
+    anchor_mass
+        Share of the mass that the anchors carry.
+    constant_columns
+        Columns left out because they did not vary in calibration.
+    monotone_violations
+        Share of trial steps at which raising a column lowered the score; None where that does not apply.
+    """
 
     solver: str
     converged: bool
@@ -20,7 +46,6 @@ class Diagnostics:
     n_anchors: int
     anchor_mass: float
     constant_columns: tuple[str, ...]
-    # Share of sampled bumps of one column that lowered the score; None where order is centre-outward.
     monotone_violations: float | None
 
     def to_dict(self) -> dict[str, Any]:

@@ -17,34 +17,38 @@ class Settings:
     Parameters
     ----------
     reference
-        ``"beta"``, ``"exponential"``, ``"ball"`` (signed scores), with parameters as in ``"beta(2, 5)"``, or an
-        object with ``signed`` and ``targets(n_columns, n_targets)``.
+        The law over which calibration rows are spread; outward means more uncertain. ``"beta"``, ``"exponential"``,
+        ``"ball"`` (signed scores), with parameters as in ``"beta(2, 5)"``, or an object with ``signed`` and
+        ``targets(n_columns, n_targets)``.
     epsilon
-        Entropic regularisation, on scaled scores.
+        Entropic regularisation, on scaled scores: how much the map is smoothed.
     scaling
-        ``"featurewise"``, ``"global"``, ``"identity"`` or ``"quantile"``.
+        How columns are brought to one scale: ``"featurewise"``, ``"global"``, ``"identity"`` or ``"quantile"``.
     anchors
         How many times the calibration maximum the outer anchors lie out; 0 for none.
     anchor_mass
-        Largest share of the total mass that the anchors may take; None leaves each anchor the mass of one row.
+        Largest share of the total mass that the anchors may take; None gives each anchor the mass of one row.
     overshoot
         Weight of the distance beyond the calibration box, which keeps far rows in order; 0 is the paper.
     holdback
         Share of the calibration rows that is kept out of the map, for p-values and thresholds.
     grid
-        ``"midpoint"``, the Cartesian grid of the paper, or ``"authors"``, the points of their code.
+        Where the reference points lie: ``"midpoint"``, the Cartesian grid of the paper, or ``"authors"``, the points
+        of their code.
     n_targets
         Number of reference points (rounded up to a full grid), ``"auto"``, or ``"rows"``: as many as calibration
         rows and anchors.
     solver
         ``"auto"``, ``"separable"`` (grids, any epsilon), ``"sketch"`` (grids, smooth kernels, one pass over the rows)
         or ``"dense"`` (any points).
-    tol, max_iter
-        Largest marginal error of the plan, and how many sweeps it may take.
+    tol
+        Largest marginal error of the transport plan.
+    max_iter
+        How many sweeps the solver may take.
     on_failure
         ``"error"`` or ``"warn"`` when the plan misses ``tol``.
     alpha
-        False-alarm rate of ``predict``.
+        False-alarm rate of ``predict`` and the default of ``flag``.
     random_state
         Seed of the split into map rows and held-back rows; None is a fixed seed too.
     """

@@ -11,8 +11,8 @@ from vecuq._check import Array
 from vecuq._version import __version__
 from vecuq.doctor import chance_of_as_many, plain_sum, rank_correlation, rank_correlations
 from vecuq.errors import TableError
-from vecuq.ranker import Ranker, Ranking
-from vecuq.report.words import DIAGNOSTICS, SETTINGS, notes_on
+from vecuq.ranker import Diagnostics, Ranker, Ranking, Settings, meanings_of
+from vecuq.report.words import notes_on
 from vecuq.table import RESERVED
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def summarise(
         "signed": ranker.scaler.signed,
         "top": _top_rows(ranker, new, ranking),
         "evaluation": _evaluation_table(evaluation),
-        "settings": _explained(ranker.settings.to_dict(), SETTINGS),
-        "diagnostics": _explained(ranker.diagnostics.to_dict(), DIAGNOSTICS),
+        "settings": _explained(ranker.settings.to_dict(), meanings_of(Settings)),
+        "diagnostics": _explained(ranker.diagnostics.to_dict(), meanings_of(Diagnostics)),
     }
     return {**summary, "notes": notes_on(summary, ranker.diagnostics)}
 

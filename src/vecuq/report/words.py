@@ -1,42 +1,10 @@
-"""What the settings and diagnostics mean, in plain words, and what deserves a note."""
+"""What deserves a note, in plain words."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from vecuq.ranker import Diagnostics
-
-SETTINGS = {
-    "reference": "The distribution whose outward direction means more uncertain; calibration rows are spread over it.",
-    "epsilon": "How much the map is smoothed. Larger follows the calibration rows less closely.",
-    "scaling": "How the columns are brought to one scale, from the calibration rows alone.",
-    "anchors": "How many times the calibration maximum the outer anchors lie out; 0 for none.",
-    "anchor_mass": "The largest share of the mass that the anchors may take; none: as much as that many rows.",
-    "overshoot": "Weight of the distance beyond the calibration range, which keeps far rows in order; 0 is the paper.",
-    "holdback": "Share of the calibration rows kept out of the map, for p-values and the threshold.",
-    "grid": "Where the reference points lie.",
-    "n_targets": "How many reference points were requested.",
-    "solver": "How the transport problem is solved.",
-    "tol": "The largest marginal error that the transport plan may have.",
-    "max_iter": "How many sweeps the solver may take.",
-    "on_failure": "What happens when the plan misses its tolerance.",
-    "alpha": "The false-alarm rate: the share of in-distribution rows flagged, on average over calibration sets.",
-    "random_state": "Seed of the split into map rows and held-back rows; none is a fixed seed too.",
-}
-
-DIAGNOSTICS = {
-    "solver": "The solver that was used.",
-    "converged": "Whether the transport plan reached its tolerance.",
-    "marginal_error": "How far the plan's margins are from what they should be.",
-    "sweeps": "How many sweeps the solver took.",
-    "n_map": "Calibration rows that the map was fitted on.",
-    "n_held": "Calibration rows held back for p-values and the threshold.",
-    "n_targets": "Reference points in use.",
-    "n_anchors": "Outer anchors added beyond the calibration rows.",
-    "anchor_mass": "Share of the mass that the anchors carry.",
-    "constant_columns": "Columns left out because they did not vary in calibration.",
-    "monotone_violations": "Share of trial steps at which raising a column lowered the score; none: does not apply.",
-}
 
 
 def notes_on(summary: dict[str, Any], diagnostics: Diagnostics) -> list[str]:

@@ -1,5 +1,5 @@
 from .asking import Asked as Asked
-from .asking import Step as Step
+from .asking import AskProgress as AskProgress
 from .asking import ask as ask
 from .evaluating import Compared as Compared
 from .evaluating import compare as compare

@@ -8,20 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vecuq._check import whole_number
-from vecuq._run import side_by_side
+from vecuq._run import resolve_jobs, side_by_side
 from vecuq.answers import Answer, Answerer, AnswerRecord, Journal, Plan, Question, RefusedQuestionError, read_questions
 from vecuq.errors import TableError, VecuqError
 from vecuq.workflows.places import refuse_overwriting
 from vecuq.workflows.watch import PathLike
 
-# So many questions refused in the same words, and none ever answered: it is not the questions.
+# After so many refusals in the same words, and no answer at all, the reason is not a question.
 _HOPELESS = 20
 Answers = tuple[Answer, list[Answer]]
 
 
-class Step(NamedTuple):
-    """How far a run is: questions dealt with, of how many, and the tokens of the last one, or why it was refused."""
+class AskProgress(NamedTuple):
+    """How far a run is: questions done, questions in all, and the tokens of the last answers or why it was refused."""
 
     done: int
     total: int
@@ -31,7 +30,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Asked:
-    """A file of answers on disk; ``refused`` says by id which questions it lacks, and why."""
+    """A file of answers on disk; ``refused`` maps the ids of the questions that it lacks to the reasons."""
 
     n_questions: int
     n_asked: int
@@ -46,47 +45,47 @@ def ask(
     answerer: Answerer,
     plan: Plan,
     *,
-    jobs: int = 1,
-    progress: Callable[[Step], None] | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[AskProgress], None] | None = None,
 ) -> Asked:
-    """Ask every question that ``out`` does not answer yet; a run that was killed goes on where it stopped.
+    """Answer every question that ``out`` does not answer yet; a run that was stopped continues where it was.
 
-    Every answer is on disk before the next question is taken up, so a kill costs at most the ``jobs`` questions that
-    were being answered. All lines of the questions are read before the first is asked. A question that is refused is
-    told and left out; the next run asks it again.
+    Every answer is on disk before the next question starts, so a kill loses at most the ``n_jobs`` questions in
+    progress (None: 1, -1: as many as cores). All questions are read before the first is sent. A refused question is
+    reported and left out; the next run tries it again.
     """
-    whole_number("jobs", jobs, 1)
+    at_once = resolve_jobs(n_jobs)
     _refuse_place(Path(out), Path(questions))
     wanted = list(read_questions(questions))
-    told = progress or (lambda _: None)
+    report = progress or (lambda _: None)
     started, tokens, refused = time.perf_counter(), 0, dict[str, str]()
     with Journal.opened(out) as journal:
         todo = _unanswered(wanted, journal, answerer, plan)
         before = len(wanted) - len(todo)
-        told(Step(before, len(wanted)))
-        for done, (question, reply) in enumerate(_replies(todo, answerer, plan, jobs), start=before + 1):
+        report(AskProgress(before, len(wanted)))
+        for done, (question, reply) in enumerate(_replies(todo, answerer, plan, at_once), start=before + 1):
             if isinstance(reply, RefusedQuestionError):
                 refused[question.id] = reply.words
-                told(Step(done, len(wanted), refused=reply))
+                report(AskProgress(done, len(wanted), refused=reply))
                 _give_up_if_hopeless(journal, refused)
                 continue
             journal.append(_record(question, reply, answerer, plan))
             spent = sum(len(answer.logprobs or ()) for answer in (reply[0], *reply[1]))
             tokens += spent
-            told(Step(done, len(wanted), spent))
+            report(AskProgress(done, len(wanted), spent))
     return Asked(len(wanted), len(todo) - len(refused), tokens, time.perf_counter() - started, refused)
 
 
 def _refuse_place(out: Path, questions: Path) -> None:
     refuse_overwriting(out, [questions])
-    if out.suffix.lower() == ".gz" or _is_packed(out):
+    if out.suffix.lower() == ".gz" or _is_compressed(out):
         raise TableError(
-            f"{out} is packed or named so, and a packed file cannot grow line by line; choose another name, such as "
-            f"answers.jsonl, and pack it when all are answered."
+            f"{out} is compressed, and a compressed file cannot grow line by line; choose another name, such as "
+            f"answers.jsonl, and compress it when all questions are answered."
         )
 
 
-def _is_packed(out: Path) -> bool:
+def _is_compressed(out: Path) -> bool:
     if not out.is_file():
         return False
     with out.open("rb") as file:
@@ -94,31 +93,31 @@ def _is_packed(out: Path) -> bool:
 
 
 def _give_up_if_hopeless(journal: Journal, refused: Mapping[str, str]) -> None:
-    """Stop when nothing is taken at all: it is how we ask, and asking on would change nothing."""
+    """Stop when every question is refused for the same reason: further requests would be refused too."""
     words = set(refused.values())
     if not journal.done and len(refused) == _HOPELESS and len(words) == 1:
-        raise VecuqError(f"The first {_HOPELESS} questions were all refused in the same words: {words.pop()}")
+        raise VecuqError(f"The first {_HOPELESS} questions were all refused for the same reason: {words.pop()}")
 
 
 def _settings(answerer: Answerer, plan: Plan) -> dict[str, Any]:
-    """Return all that makes the answers what they are, but for the question and the model."""
+    """Return all settings that the answers depend on, besides the question and the model."""
     return {**plan.as_settings(), **getattr(answerer, "settings", {})}
 
 
 def _unanswered(wanted: Sequence[Question], journal: Journal, answerer: Answerer, plan: Plan) -> list[Question]:
-    """Return the questions that are left; answers made in another way do not count and do not mix."""
+    """Return the questions that are left; a file of answers with other settings is refused."""
     now = {"model": answerer.name, **_settings(answerer, plan)}
     for record in journal.done.values():
         before = {"model": record.model, **record.settings}
         if before != now:
             raise TableError(
-                f"{journal.path} holds answers of {_differences(before, now)}; "
-                f"ask with the same settings, or choose another name for the answers."
+                f"{journal.path} has answers with {_differences(before, now)}; "
+                f"use the same settings, or choose another name for the answers."
             )
     for question in wanted:
         if question.id in journal.done and journal.done[question.id].question != question.text:
             raise TableError(
-                f"{journal.path} answers another question of the id {question.id!r}; "
+                f"{journal.path} answers another question with the id {question.id!r}; "
                 f"choose another name for the answers."
             )
     return [question for question in wanted if question.id not in journal.done]
@@ -144,9 +143,9 @@ def _record(question: Question, answers: Answers, answerer: Answerer, plan: Plan
 
 
 def _replies(
-    todo: Iterable[Question], answerer: Answerer, plan: Plan, jobs: int
+    todo: Iterable[Question], answerer: Answerer, plan: Plan, at_once: int
 ) -> Iterator[tuple[Question, Answers | RefusedQuestionError]]:
-    """Yield questions with their answers or why there are none, as they come, ``jobs`` of them at a time."""
+    """Yield questions with their answers, or why they were refused, as they are done, ``at_once`` at a time."""
 
     def reply(question: Question) -> Answers | RefusedQuestionError:
         try:
@@ -154,5 +153,5 @@ def _replies(
         except RefusedQuestionError as refused:
             return refused
 
-    # One at a time is asked where we are: a local model belongs to the thread that loaded it.
-    return ((question, reply(question)) for question in todo) if jobs == 1 else side_by_side(reply, todo, jobs)
+    # One at a time runs in this thread: a local model belongs to the thread that loaded it.
+    return ((question, reply(question)) for question in todo) if at_once == 1 else side_by_side(reply, todo, at_once)

@@ -3,41 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vecuq._check import one_of, whole_number
-from vecuq._run import in_order
+from vecuq._check import one_of
+from vecuq._run import in_order, resolve_jobs
 from vecuq.errors import TableError
-from vecuq.measures import QUALITIES, find_measures, measures_of
+from vecuq.measures import QUALITIES, Measure, find_measures, text
 from vecuq.table import QUALITY, read_batches, write_batches
 from vecuq.workflows.places import refuse_place
-from vecuq.workflows.tally_of_answers import MeasuredAnswers, MeasuredChunk, Tally
+from vecuq.workflows.tally_of_answers import AnswerTally, MeasuredAnswers
 from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from vecuq.answers import AnswerReader, AnswerRecord
-    from vecuq.measures import text
 
-# Answers that are worked on at once.
+# Answers that one process measures at a time.
 CHUNK = 256
 _CHUNKS_TOGETHER = 64
-# How files of answers are named; pickles are taken for answers too, to be refused with a word on how to export them.
+# How files of answers are named; pickles count as answers too, so that the error can say how to export them.
 _ENDINGS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz", ".man", ".pkl", ".pickle")
 
 
 def is_answers(path: PathLike) -> bool:
-    """Whether a file is named as answers of a language model are, or is an npz file that holds texts and no logits."""
+    """Whether a file has the name of a file of answers, or is an npz file with texts and without logits."""
     if Path(path).suffix.lower() != ".npz":
         return Path(path).name.lower().endswith(_ENDINGS)
     from vecuq.answers import holds_answers
@@ -47,38 +45,41 @@ def is_answers(path: PathLike) -> bool:
 
 @dataclass(frozen=True)
 class WantedOfAnswers:
-    """What to compute of every answer.
+    """What to compute of every answer. A name that is not known, or that needs a missing package, is refused at once.
 
     Parameters
     ----------
-    names
+    measures
         Text measures or compositions of them; all by default.
     settings
         How texts are compared, see :class:`vecuq.measures.text.TextSettings`.
     quality
-        How answers are judged beside their references: one of ``vecuq.measures.quality.QUALITIES``, or None.
+        How answers are judged against their references: one of ``vecuq.measures.QUALITIES``, or None.
     """
 
-    names: Sequence[str] | None = None
-    settings: text.TextSettings | None = None
+    measures: Sequence[str] | None = None
+    settings: text.TextSettings = field(default_factory=text.TextSettings)
     quality: str | None = None
 
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """Names of the measures, once each."""
-        asked = tuple(measures_of("text")) if self.names is None else self.names
-        return tuple(found.name for found in find_measures(asked, modality="text"))
+    def __post_init__(self) -> None:
+        _ = self.found
+        if self.quality is not None:
+            QUALITIES[one_of("quality", self.quality, tuple(QUALITIES))]("1", "1")
+
+    @cached_property
+    def found(self) -> tuple[Measure, ...]:
+        """The measures, each once."""
+        return find_measures(self.measures, modality="text")
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of all columns of numbers."""
-        return self.measures if self.quality is None else (*self.measures, QUALITY)
+        names = tuple(measure.name for measure in self.found)
+        return names if self.quality is None else (*names, QUALITY)
 
-    def check(self) -> None:
-        """Raise for a measure or a quality that is not known, or that needs a package that is not installed."""
-        _ = self.measures
-        if self.quality is not None:
-            QUALITIES[one_of("quality", self.quality, tuple(QUALITIES))]("1", "1")
+    def __getstate__(self) -> dict[str, Any]:
+        # Functions of other packages may not survive pickling; a worker process finds them again by their names.
+        return {name: value for name, value in vars(self).items() if name != "found"}
 
 
 def measure_answers(
@@ -91,32 +92,32 @@ def measure_answers(
     strict: bool = False,
     renormalise: bool = False,
     complete: bool = False,
-    jobs: int = 1,
+    n_jobs: int | None = None,
     watch: Watch = NOBODY,
 ) -> MeasuredAnswers:
     """Measure the answers in some files and write the scores as a table: ``id``, the measures, perhaps ``quality``.
 
     ``samples``, ``kind``, ``strict`` and ``renormalise`` are those of :func:`vecuq.answers.read_answers`. A column that
-    no answer allows is not written; single cells may be missing, unless ``complete`` leaves such rows out. With more
-    than one of ``jobs``, processes share the work; the rows keep their order.
+    no answer allows is not written. Single values may be missing; ``complete`` leaves such rows out. ``n_jobs``
+    processes share the work (None: 1, -1: all cores); the rows keep their order.
     """
     from vecuq.answers import read_answers
 
     wanted = WantedOfAnswers() if wanted is None else wanted
-    wanted.check()
-    whole_number("jobs", jobs, 1)
+    processes = resolve_jobs(n_jobs)
     refuse_place(out, reads=[*answers, *samples])
     reader = read_answers(answers, samples=samples, kind=kind, strict=strict, renormalise=renormalise)
     reader.progress = watch.read
-    tally = Tally(wanted.columns)
-    # Only after the last answer is it known which columns there are, so the table waits beside until then.
+    tally = AnswerTally(wanted.columns)
+    needed = tuple(measure.name for measure in wanted.found)
+    # Only after the last answer is it known which columns there are, so the table waits in a temporary file.
     with TemporaryDirectory(prefix="vecuq-") as folder:
-        laid = Path(folder) / "scores.parquet"
-        chunks = in_order(partial(measure_chunk, wanted), _chunks(reader), jobs=jobs)
-        write_batches(laid, _gathered(tally.noted(chunk, watch) for chunk in chunks))
-        tally.refuse_empty(wanted.measures)
-        left_out = _write_kept(laid, out, tally, wanted.measures if complete else ())
-    return tally.told(reader, left_out)
+        waiting = Path(folder) / "scores.parquet"
+        chunks = in_order(partial(measure_chunk, wanted), _chunks(reader), jobs=processes)
+        write_batches(waiting, _gathered(_counted(chunks, tally, watch)))
+        tally.refuse_empty(needed)
+        left_out = _write_kept(waiting, out, tally, needed if complete else ())
+    return tally.result(reader, left_out)
 
 
 def _chunks(reader: AnswerReader) -> Iterator[list[AnswerRecord]]:
@@ -126,7 +127,7 @@ def _chunks(reader: AnswerReader) -> Iterator[list[AnswerRecord]]:
 
 
 def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield fewer and longer batches: each becomes a group of rows in the file, and many small ones are a burden."""
+    """Yield fewer and longer batches: each becomes a row group of the file, and many small ones are slow to read."""
     import pyarrow as pa
 
     stream = iter(batches)
@@ -134,42 +135,56 @@ def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from pa.Table.from_batches(some).combine_chunks().to_batches()
 
 
-def measure_chunk(wanted: WantedOfAnswers, records: Sequence[AnswerRecord]) -> MeasuredChunk:
-    """Measure some answers; each by itself, so that it makes no difference which ones come together."""
-    from vecuq.measures import text
+def _counted(
+    chunks: Iterable[tuple[pa.RecordBatch, AnswerTally]], tally: AnswerTally, watch: Watch
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of the chunks, and count them."""
+    for batch, counts in chunks:
+        tally.add(counts)
+        if watch.rows is not None:
+            watch.rows(len(batch))
+        yield batch
 
-    reasons: Counter[tuple[str, str]] = Counter()
-    values, names = np.empty((len(records), len(wanted.columns))), wanted.measures
+
+def measure_chunk(wanted: WantedOfAnswers, records: Sequence[AnswerRecord]) -> tuple[pa.RecordBatch, AnswerTally]:
+    """Return the rows of some answers, and what is missing in them; each answer is measured by itself."""
+    import pyarrow as pa
+
+    tally = AnswerTally(wanted.columns)
+    values = np.empty((len(records), len(wanted.columns)))
     for place, record in enumerate(records):
-        found = text.measure_answer(text.output_of(record), names, wanted.settings)
-        values[place, : len(names)] = [found.values[name] for name in names]
-        reasons.update(found.reasons.items())
+        found = text.measure_record(record, wanted.found, wanted.settings)
+        values[place, : len(wanted.found)] = list(found.values.values())
         if wanted.quality is not None:
-            values[place, -1] = _judged(record, wanted.quality, reasons)
-    said = [record.greedy for record in records if record.greedy is not None]
-    truncated = {(one.entropy_top_k, one.entropy_renormalised) for one in said if one.entropy_top_k is not None}
-    return MeasuredChunk([record.id for record in records], values, reasons, truncated)
+            values[place, -1] = _judged(record, wanted.quality, found.reasons)
+        tally.count(record, found.reasons)
+    columns = {name: pa.array(values[:, k]) for k, name in enumerate(wanted.columns)}
+    ids = pa.array([record.id for record in records], pa.string())
+    return pa.RecordBatch.from_pydict({"id": ids, **columns}), tally
 
 
-def _judged(record: AnswerRecord, kind: str, reasons: Counter[tuple[str, str]]) -> float:
-    quality = QUALITIES[kind](None if record.greedy is None else record.greedy.text, record.references)
+def _judged(record: AnswerRecord, kind: str, reasons: dict[str, str]) -> float:
+    said = None if record.greedy is None else record.greedy.text
+    quality = QUALITIES[kind](said, record.references)
     if math.isnan(quality):
-        reasons[QUALITY, "no references" if record.greedy is not None else "no text of the answer"] += 1
+        reasons[QUALITY] = "no text of the answer" if said is None else "no references"
     return quality
 
 
-def _write_kept(laid: Path, out: PathLike, tally: Tally, needed: Sequence[str]) -> int:
-    """Write the columns that have cells, and rows that have all needed ones; return how many rows were left out."""
+def _write_kept(waiting: Path, out: PathLike, tally: AnswerTally, needed: Sequence[str]) -> int:
+    """Write the columns that have values, and the rows that have all needed ones; return how many were left out."""
     n_before, n_after, columns = 0, 0, tally.kept
 
     def batches() -> Iterator[pa.RecordBatch]:
         nonlocal n_before, n_after
-        for batch in read_batches(laid):
+        for batch in read_batches(waiting):
             whole = _complete(batch.select(["id", *columns]), [name for name in columns if name in needed])
             n_before, n_after = n_before + len(batch), n_after + len(whole)
             yield whole.replace_schema_metadata(tally.metadata)
         if not n_after:
-            raise TableError(f"None of the {n_before:,} answers has all measures; name fewer, or keep rows with gaps.")
+            raise TableError(
+                f"None of the {n_before:,} answers has all measures; request fewer `measures`, or leave out `complete`."
+            )
 
     write_batches(out, batches())
     return n_before - n_after

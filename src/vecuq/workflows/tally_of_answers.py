@@ -1,24 +1,20 @@
-"""What is counted while answers are measured: rows, gaps and their reasons, truncated entropies."""
+"""What is counted while answers are measured: rows, missing values and their reasons, truncated entropies."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from vecuq._check import Array
 from vecuq.errors import TableError
-from vecuq.workflows.watch import Watch
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from vecuq.answers import AnswerReader
+    from vecuq.answers import AnswerReader, AnswerRecord
 
 
 class Gap(NamedTuple):
-    """Cells of one column that are missing: how many, and the reason that most of them share."""
+    """Missing values of one column: how many, and the most frequent reason."""
 
     n_missing: int
     reason: str
@@ -26,27 +22,27 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True)
 class MeasuredAnswers:
-    """A table of scores on disk, and what it lacks.
+    """A table of scores on disk, and what is missing in it.
 
     Parameters
     ----------
     n_rows, n_left_out
-        Rows written, and rows left out because ``complete`` was asked for.
+        Rows written, and rows left out by ``complete``.
     columns
         The columns of numbers that were written.
     absent
-        The columns that were not, since no answer allows them, and why.
+        The columns that were not written, since no answer allows them, and the reason.
     partly
-        The columns that lack some cells.
+        The columns with some missing values.
     n_skipped, problems
         Lines that could not be read, and the first of these with their place and reason.
     entropy_top_k
-        Over how many of the likeliest tokens entropies were taken, where not over the whole vocabulary.
+        Over how many of the most likely tokens entropies run, where not over the whole vocabulary.
     entropy_renormalised
-        Whether the probabilities of these tokens were made to sum to 1; None where there is no such entropy, or where
-        some were and others were not.
+        Whether the probabilities of these tokens were divided by their sum; None where there is no such entropy, or
+        where some were and others were not.
     notes
-        What the reader of the files had to decide, a sentence each.
+        What the reader of the files decided, one sentence each.
     """
 
     n_rows: int
@@ -61,85 +57,77 @@ class MeasuredAnswers:
     notes: tuple[str, ...]
 
 
-class MeasuredChunk(NamedTuple):
-    """Some answers: ids, values (answers, columns), and how often each reason left a cell empty.
-
-    ``truncated`` tells of entropies over a part of the vocabulary: over how many tokens, and whether made to sum to 1.
-    """
-
-    ids: list[str]
-    values: Array
-    reasons: Counter[tuple[str, str]]
-    truncated: set[tuple[int, bool]]
-
-
 @dataclass
-class Tally:
-    """Counts chunks as they go by."""
+class AnswerTally:
+    """Counts measured answers: how often each reason left a value missing, and which entropies were truncated.
+
+    ``truncated`` holds pairs: over how many tokens an entropy runs, and whether their probabilities were renormalised.
+    """
 
     columns: tuple[str, ...]
     n_rows: int = 0
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
     truncated: set[tuple[int, bool]] = field(default_factory=set)
 
-    def noted(self, chunk: MeasuredChunk, watch: Watch) -> pa.RecordBatch:
-        """Count a chunk and return it as rows of a table."""
-        import pyarrow as pa
+    def count(self, record: AnswerRecord, reasons: Mapping[str, str]) -> None:
+        """Count one answer and the reasons of its missing values, by column."""
+        self.n_rows += 1
+        self.reasons.update(reasons.items())
+        greedy = record.greedy
+        if greedy is not None and greedy.entropy_top_k is not None:
+            self.truncated.add((greedy.entropy_top_k, greedy.entropy_renormalised))
 
-        self.n_rows += len(chunk.ids)
-        self.reasons.update(chunk.reasons)
-        self.truncated |= chunk.truncated
-        if watch.rows is not None:
-            watch.rows(len(chunk.ids))
-        columns = {name: pa.array(chunk.values[:, k]) for k, name in enumerate(self.columns)}
-        return pa.RecordBatch.from_pydict({"id": pa.array(chunk.ids, pa.string()), **columns})
+    def add(self, other: AnswerTally) -> None:
+        """Add what was counted elsewhere."""
+        self.n_rows += other.n_rows
+        self.reasons.update(other.reasons)
+        self.truncated |= other.truncated
 
     @property
     def gaps(self) -> dict[str, Gap]:
-        """Every column that lacks cells."""
+        """Every column with missing values."""
         found = {}
         for name in self.columns:
-            told = Counter({why: count for (column, why), count in self.reasons.items() if column == name})
-            if told:
-                found[name] = Gap(told.total(), told.most_common(1)[0][0])
+            reasons = Counter({why: count for (column, why), count in self.reasons.items() if column == name})
+            if reasons:
+                found[name] = Gap(reasons.total(), reasons.most_common(1)[0][0])
         return found
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The columns that have cells."""
+        """The columns that have values."""
         gaps = self.gaps
         return tuple(name for name in self.columns if name not in gaps or gaps[name].n_missing < self.n_rows)
 
     @property
     def entropy_top_k(self) -> tuple[int, ...]:
-        """Over how many tokens truncated entropies were taken."""
+        """Over how many tokens truncated entropies run."""
         return tuple(sorted({k for k, _ in self.truncated}))
 
     @property
     def entropy_renormalised(self) -> bool | None:
-        """Whether these tokens were made to sum to 1, if that can be said of all."""
-        told = {renormalised for _, renormalised in self.truncated}
-        return told.pop() if len(told) == 1 else None
+        """Whether the probabilities of these tokens were divided by their sum, if the same holds for all."""
+        found = {renormalised for _, renormalised in self.truncated}
+        return found.pop() if len(found) == 1 else None
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What a table should say of its entropies, beside its columns."""
+        """What the file says about its entropies, beside its columns."""
         if not self.truncated:
             return {}
-        told = {True: "true", False: "false", None: "mixed"}[self.entropy_renormalised]
         return {
             "vecuq.entropy_top_k": ",".join(map(str, self.entropy_top_k)),
-            "vecuq.entropy_renormalised": told,
+            "vecuq.entropy_renormalised": {True: "true", False: "false", None: "mixed"}[self.entropy_renormalised],
         }
 
     def refuse_empty(self, measures: Iterable[str]) -> None:
         """Raise if no answer allows any measure."""
         gaps = self.gaps
         if not set(self.kept) & set(measures):
-            told = "; ".join(f"{name}: {gaps[name].reason}" for name in measures)
-            raise TableError(f"These {self.n_rows:,} answers allow none of the measures ({told}).")
+            reasons = "; ".join(f"{name}: {gaps[name].reason}" for name in measures)
+            raise TableError(f"These {self.n_rows:,} answers allow none of the measures ({reasons}).")
 
-    def told(self, reader: AnswerReader, left_out: int) -> MeasuredAnswers:
+    def result(self, reader: AnswerReader, left_out: int) -> MeasuredAnswers:
         """Return the whole outcome."""
         gaps, kept = self.gaps, self.kept
         return MeasuredAnswers(

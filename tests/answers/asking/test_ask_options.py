@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from vecuq.answers import read_answers
+from vecuq import answers
+from vecuq.answers import RefusedQuestionError, read_answers
 
 
 def test_timeout_and_tries_are_the_user_s_to_choose(server, write_questions, tmp_path, refused, words):
@@ -76,7 +77,7 @@ def test_a_key_that_cannot_be_sent_is_refused_before_anything_is(server, write_q
         patched.setenv("MY_KEY", key)
         result = run(*words(write_questions(1), out, *words_of_key))
     assert result.exit_code == 1
-    assert "The key must be one word" in result.stderr
+    assert "The key in --api-key-env must be one word" in result.stderr
     assert "secret" not in result.output
     assert not server.requests
 
@@ -91,7 +92,7 @@ def test_a_key_may_end_with_the_end_of_its_line(server, write_questions, tmp_pat
 @pytest.mark.parametrize("url", ["http://[::1", "http://localhost/ü", "http://me:pass@localhost/v1", "nowhere"])
 def test_an_address_that_cannot_be_asked_is_one_line(write_questions, tmp_path, refused, url):
     told = refused("ask", write_questions(1), "--model", "tiny", "--url", url, "-o", tmp_path / "a.jsonl")
-    assert "The url" in told
+    assert "error: --url must" in told
     assert url not in told
 
 
@@ -101,6 +102,38 @@ def test_an_address_that_cannot_be_asked_is_one_line(write_questions, tmp_path, 
 def test_settings_that_can_never_be_right_are_wrong_usage(write_questions, tmp_path, run, wrong, words):
     result = run(*words(write_questions(1), tmp_path / "answers.jsonl", *wrong))
     assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (("--max-tokens", "0"), "--max-tokens must be at least 1"),
+        (("--seed", "-1"), "--seed must be at least 0"),
+        (("--template", "why"), "--template must contain {question}"),
+        (("--jobs", "0"), "--jobs must be at least 1, or -1 for all cores"),
+        (("--timeout", "0"), "--timeout must lie in"),
+        (("--renormalise", "--top-logprobs", "1"), "--renormalise needs --top-logprobs of at least 2"),
+    ],
+)
+def test_errors_name_options_and_not_python_arguments(write_questions, tmp_path, run, given, line, words):
+    result = run(*words(write_questions(1), tmp_path / "answers.jsonl", *given))
+    assert result.exit_code in (1, 2)
+    assert line in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_a_refused_question_names_options_in_its_note(write_questions, tmp_path, run, monkeypatch):
+    class Small:
+        name = "small"
+
+        def __init__(self, path, **settings):
+            pass
+
+        def answer(self, question, plan):
+            raise RefusedQuestionError(question.id, "too long; raise `context`, or use `raw=True`.")
+
+    monkeypatch.setattr(answers, "LocalModel", Small)
+    result = run("ask", write_questions(1), "--model", "small", "-o", tmp_path / "a.jsonl")
+    assert "note: Question 'q0' was refused: too long; raise --context, or use --raw." in result.stderr
 
 
 def test_a_template_may_come_from_a_file(server, write_questions, tmp_path, run, words):

@@ -16,7 +16,7 @@ def test_every_question_becomes_one_line_with_all_that_was_known_of_it(write_que
     out = tmp_path / "answers.jsonl"
     result = run(*words(write_questions(3), out))
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("3 questions asked")
+    assert result.stdout.startswith("3 questions answered")
     records = list(read_answers(out, strict=True))
     assert [record.id for record in records] == ["q0", "q1", "q2"]
     assert (records[1].question, records[1].references, records[1].meta) == ("what is 1", ("1",), {"level": 1})
@@ -55,7 +55,7 @@ def test_a_run_that_was_interrupted_equals_one_that_was_not(write_questions, tmp
     run(*words(questions, twice))
     kept = twice.read_text().splitlines(keepends=True)
     twice.write_text("".join(kept[:2]) + kept[2][:-1])
-    assert run(*words(questions, twice)).stdout.startswith("4 questions asked, 2 answered before")
+    assert run(*words(questions, twice)).stdout.startswith("4 questions answered, 2 before")
     assert twice.read_bytes() == once.read_bytes()
 
 
@@ -82,7 +82,7 @@ def test_a_reply_that_breaks_off_costs_no_question(server, write_questions, tmp_
     result = run(*words(write_questions(1), tmp_path / "answers.jsonl"))
     assert result.exit_code == 0, result.output
     assert result.stderr.startswith("note: http://127.0.0.1")
-    assert "broke off in the middle of a reply. Try 2 of 5 follows in 1 s." in result.stderr
+    assert "closed the connection in the middle of a reply. Try 2 of 5 follows in 1 s." in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_wrong_places_are_refused_without_a_trace(write_questions, tmp_path, ref
     assert "is a folder" in refused(*words(questions, tmp_path))
     assert "no folder" in refused(*words(questions, tmp_path / "no" / "answers.jsonl"))
     (tmp_path / "notes.txt").write_text("my notes")
-    assert "something else than answers" in refused(*words(questions, tmp_path / "notes.txt"))
+    assert "is not a file of answers" in refused(*words(questions, tmp_path / "notes.txt"))
     (tmp_path / "list.jsonl").write_text('{"a": 1}\n')
     assert "list.jsonl, line 1" in refused(*words(questions, tmp_path / "list.jsonl"))
 
@@ -181,5 +181,5 @@ def test_somebody_who_stops_a_run_is_told_how_to_go_on(server, write_questions, 
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
-    assert "keeps what was answered, and the same command goes on from there" in told
+    assert "keeps all answers so far, and the same command continues from there" in told
     assert 3 <= len(lines_of(out)) < 500

@@ -10,9 +10,7 @@ PLAN = Plan(samples=3, temperature=0.7, max_tokens=9, stop=("\n",), system="Be b
 
 
 def ready(server, **settings):
-    endpoint = Endpoint(server.url, "tiny", **settings)
-    endpoint._sender._pause = lambda seconds: None
-    return endpoint
+    return Endpoint(server.url, "tiny", **settings)
 
 
 def test_one_greedy_answer_and_all_samples_take_two_requests(server):
@@ -73,7 +71,7 @@ def test_the_key_is_sent_and_does_not_follow_a_redirect(server):
 @pytest.mark.parametrize(
     ("code", "content", "told"),
     [
-        (401, {"error": "no key"}, "--api-key-env"),
+        (401, {"error": "no key"}, "Check `api_key`"),
         (404, {"error": "no such model"}, "no such model"),
         (200, b"<html>", "JSON object"),
         (200, b"[" * 100_000, "JSON object"),

@@ -44,7 +44,7 @@ def test_a_bad_line_is_an_error_with_file_and_line(tmp_path, line, told):
 
 
 def test_a_file_without_questions_is_an_error(tmp_path):
-    with pytest.raises(TableError, match="holds no questions"):
+    with pytest.raises(TableError, match="has no questions"):
         list(read_questions(written(tmp_path, "\n\n")))
 
 
@@ -57,7 +57,7 @@ def test_a_prompt_is_filled_with_any_field_of_the_line_and_other_braces_stay():
 
 def test_the_draws_depend_on_seed_question_and_sample_alone():
     def first(seed, name, samples):
-        return [random.random() for random in Plan(seed=seed, samples=samples).draws(Question(name, "?"))]
+        return [random.random() for random in Plan(random_state=seed, samples=samples).draws(Question(name, "?"))]
 
     assert first(0, "a", 2) == first(0, "a", 3)[:2]
     assert len({*first(0, "a", 3), *first(0, "b", 3), *first(1, "a", 3)}) == 9
@@ -65,7 +65,14 @@ def test_the_draws_depend_on_seed_question_and_sample_alone():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"samples": -1}, {"max_tokens": 0}, {"temperature": 0.0}, {"template": "why"}, {"stop": ("",)}, {"seed": -1}],
+    [
+        {"samples": -1},
+        {"max_tokens": 0},
+        {"temperature": 0.0},
+        {"template": "why"},
+        {"stop": ("",)},
+        {"random_state": -1},
+    ],
 )
 def test_settings_that_can_never_be_right_are_refused(wrong):
     with pytest.raises(SettingError):

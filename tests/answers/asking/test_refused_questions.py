@@ -17,8 +17,8 @@ def test_a_refused_question_is_named_and_the_others_are_answered(
     assert first.startswith("note: Question 'q1' was refused: ")
     assert "HTTP 400: a filter is against it" in first
     assert second.startswith("note: Question 'q3' was refused: ")
-    assert last == "error: 2 of 5 questions refused, as said above; the same command asks only these again."
-    assert result.stdout.startswith("3 questions asked, ")
+    assert last == "error: 2 of 5 questions were refused, see above; the same command tries only these again."
+    assert result.stdout.startswith("3 questions answered, ")
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
@@ -34,7 +34,7 @@ def test_only_refused_questions_are_asked_again(server, write_questions, tmp_pat
     assert (done["n_questions"], done["n_asked"], list(done["refused"])) == (5, 1, ["q3"])
     assert {body["messages"][-1]["content"] for _, _, body in server.requests} == {"what is 1", "what is 3"}
     server.filtered = ()
-    assert run(*words(questions, out, "--jobs", jobs)).stdout.startswith("1 question asked, 4 answered before")
+    assert run(*words(questions, out, "--jobs", jobs)).stdout.startswith("1 question answered, 4 before")
     assert sorted(row["id"] for row in lines_of(out)) == [f"q{k}" for k in range(5)]
 
 
@@ -43,7 +43,7 @@ def test_a_server_that_takes_no_question_at_all_is_not_asked_all_of_them(server,
     server.filtered = ("what",)
     result = run(*words(questions, out))
     assert result.exit_code == 1
-    assert "The first 20 questions were all refused in the same words" in result.stderr.splitlines()[-1]
+    assert "The first 20 questions were all refused for the same reason" in result.stderr.splitlines()[-1]
     assert len(server.requests) == 20
     assert not out.exists()
 
@@ -53,6 +53,6 @@ def test_many_refused_questions_do_not_stop_the_others_once_one_was_answered(
 ):
     questions, out = write_questions(30), tmp_path / "answers.jsonl"
     server.filtered = tuple(f"what is {k}" for k in range(1, 10))
-    assert "29 of 30 questions refused" in run(*words(questions, out)).stderr
+    assert "29 of 30 questions were refused" in run(*words(questions, out)).stderr
     server.filtered = tuple(f"what is {k}" for k in range(1, 9))
-    assert "28 of 30 questions refused" in run(*words(questions, out)).stderr
+    assert "28 of 30 questions were refused" in run(*words(questions, out)).stderr

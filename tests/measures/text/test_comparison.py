@@ -97,7 +97,7 @@ def test_an_nli_model_that_gives_no_three_probabilities_is_told(verdicts):
 
 
 def test_a_comparison_that_loses_pairs_or_leaves_its_range_is_told():
-    with pytest.raises(TableError, match="2 were needed, 1 came"):
+    with pytest.raises(TableError, match="2 were needed, it returned 1"):
         PairCache(Comparison("short", lambda pairs: [0.5])).table(["a"], ["b", "c"])
     with pytest.raises(TableError, match=r"\[0, 1\]"):
         PairCache(pairwise(lambda one, other: 7.0)).table(["a"], ["b"])

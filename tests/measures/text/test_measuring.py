@@ -1,18 +1,19 @@
 """From one answer to its measures: what is shared, what is missing, and why."""
 
-import dataclasses
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
+from vecuq.answers import Answer, AnswerRecord, parse_record
 from vecuq.errors import SettingError, TableError
 from vecuq.measures import Measure, list_measures, registry
 from vecuq.measures.text import (
+    AnswerFeatures,
     Comparison,
-    TextOutput,
     TextSettings,
     embeddings,
     lexical_similarity,
@@ -269,7 +270,7 @@ def test_infinite_and_undefined_values_are_told_apart():
     assert found.values["msp"] == math.inf
     assert "0 times infinity" in found.reasons["cocoa_msp"]
     gaps = measure_answer(record(token_logprobs=[None, -1.0, -1.0]))
-    assert gaps.reasons["msp"] == "token log-probabilities with gaps"
+    assert gaps.reasons["msp"] == "token log-probabilities with missing values"
 
 
 def test_numbers_that_cannot_be_are_refused():
@@ -281,18 +282,53 @@ def test_numbers_that_cannot_be_are_refused():
 
 def test_records_of_unknown_keys_or_kinds_are_refused():
     with pytest.raises(TableError, match="answr"):
-        TextOutput.of({"answr": "Paris"})
-    with pytest.raises(TableError, match="needs a record"):
-        TextOutput.of({"samples": [3]})
-    with pytest.raises(TableError, match="needs a record"):
-        TextOutput.of("Paris")
+        AnswerRecord.of({"answr": "Paris"})
+    for wrong in ({"samples": [3]}, "Paris"):
+        with pytest.raises(TableError, match="must be a mapping"):
+            AnswerRecord.of(wrong)
+    with pytest.raises(TableError, match="`text` must be a text"):
+        AnswerRecord.of({"text": 3})
+    with pytest.raises(TableError, match="`logprobs` must be a list of numbers"):
+        AnswerRecord.of({"text": "Paris", "logprobs": ["a"]})
+    with pytest.raises(TableError, match="leave out"):
+        AnswerRecord.of({"text": "Paris", "greedy": "Lyon"})
 
 
-def test_an_output_is_frozen_and_samples_may_be_texts():
-    output = TextOutput.of({"text": "Paris", "samples": ["Lyon"]})
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        output.text = "Nice"
-    assert output.samples[0].text == "Lyon"
+def test_a_record_is_frozen_and_its_answers_may_be_texts():
+    record = AnswerRecord.of({"greedy": "Paris", "samples": ["Lyon"]})
+    with pytest.raises(ValidationError, match="frozen"):
+        record.greedy.text = "Nice"
+    assert (record.greedy.text, record.samples[0].text) == ("Paris", "Lyon")
+    assert AnswerRecord.of(record) is record
+
+
+def test_a_record_of_a_file_and_a_mapping_of_the_same_have_the_same_measures():
+    given_record = record()
+    line = AnswerRecord.of({"id": "q", **given_record}).to_line()
+    assert measure_answer(parse_record(line, "there")) == measure_answer(given_record)
+
+
+def test_a_sample_of_a_file_counts_its_end_in_its_probability_and_not_in_its_tokens():
+    drawn = Answer(text="a b", tokens=("a", " b", "</s>"), logprobs=(-1.0, -2.0, -4.0), n_end=1)
+    features = AnswerFeatures(AnswerRecord(id="q", greedy=drawn, samples=(drawn,)), TextSettings())
+    assert features.sample_logprobs.tolist() == [-7.0]
+    assert features.sample_lengths == [2]
+    assert features.sample_token_logprobs[0].tolist() == [-1.0, -2.0]
+    assert features.token_logprobs.tolist() == [-1.0, -2.0, -4.0]
+    assert len(features.sample_relevances[0]) == 2
+    assert features.relevance[2] == 0.0
+
+
+def test_recorded_similarities_come_with_a_line_of_our_schema():
+    given_record = AnswerRecord.of(
+        {"id": "q", "text": "a", "samples": ["b", "c"], "similarity_to_samples": [0.25, 0.75]}
+    )
+    settings = TextSettings(similarity="recorded")
+    for one in (given_record, parse_record(given_record.to_line(), "there")):
+        assert measure_answer(one, ["consistency"], settings).values == {"consistency": 0.5}
+    wrong = given_record.to_line().replace("0.25", "7.0")
+    with pytest.raises(TableError, match="similarity_to_samples"):
+        parse_record(wrong, "there")
 
 
 @pytest.mark.parametrize(
@@ -326,22 +362,24 @@ def test_a_text_measure_of_another_package_is_listed_by_its_modality_and_compute
         name = "length"
 
         def load(self):
-            return Measure("length", "Number of letters", "text", lambda parts: len(parts.answer.text), modality="text")
+            return Measure(
+                "length", "Number of letters", "text", lambda features: len(features.answer.text), modality="text"
+            )
 
     monkeypatch.setattr("vecuq._check.entry_points", lambda group: [Point()])
-    registry.measures.cache_clear()
+    registry.known_measures.cache_clear()
     try:
         assert "length" in list_measures()["text"]
         assert "length" not in list_measures()["classifier"]
         assert measure_answer(record(), ["length"]).values == {"length": 11.0}
     finally:
-        registry.measures.cache_clear()
+        registry.known_measures.cache_clear()
 
 
 def test_msp_of_a_classifier_and_of_a_text_are_two_measures():
     assert "msp" in list_measures()["classifier"]
-    assert registry.measures()["msp"].about != registry.measures_of("text")["msp"].about
-    for found in registry.measures_of("text").values():
+    assert registry.known_measures("classifier")["msp"].about != registry.known_measures("text")["msp"].about
+    for found in registry.known_measures("text").values():
         assert found.modality == "text"
         assert len(found.about) > 10
         assert "`" not in found.about
@@ -394,7 +432,7 @@ def test_similarities_that_are_no_numbers_give_no_classes():
         ["semantic_entropy_empirical", "degree_matrix"],
         TextSettings(similarity=lambda one, other: math.nan),
     )
-    assert found.reasons["semantic_entropy_empirical"] == "similarities that are no numbers"
+    assert found.reasons["semantic_entropy_empirical"] == "similarities with missing values"
     assert all(math.isnan(value) for value in found.values.values())
     nli = np.full((2, 2, 3), math.nan).tolist()
     told = measure_answer(
@@ -402,7 +440,7 @@ def test_similarities_that_are_no_numbers_give_no_classes():
         ["semantic_entropy_empirical"],
         TextSettings(nli="recorded"),
     )
-    assert told.reasons["semantic_entropy_empirical"] == "NLI probabilities that are no numbers"
+    assert told.reasons["semantic_entropy_empirical"] == "NLI probabilities with missing values"
 
 
 def test_a_matrix_in_place_of_a_comparison_is_refused_with_a_word():

@@ -1,13 +1,15 @@
 """The oracle's examples as our records: values of lm-polygraph 0.7.0 and of the original authors' code."""
 
+import gzip
 import json
 from pathlib import Path
 
 import numpy as np
 
-from vecuq.measures.text import TextOutput, TextSettings
+from vecuq.answers import AnswerRecord
+from vecuq.measures.text import TextSettings
 
-PATH = Path(__file__).parents[3].parent / "shared" / "data" / "text_measures_oracle.json"
+PATH = Path(__file__).parents[2] / "data" / "text_oracle.json.gz"
 RECORDED = {"similarity": "recorded", "nli": "recorded"}
 NAMES = {
     "msp": "MaximumSequenceProbability",
@@ -43,7 +45,7 @@ def settings_and_names():
 
 
 def read():
-    return json.loads(PATH.read_text())
+    return json.loads(gzip.decompress(PATH.read_bytes()))
 
 
 def number(value):
@@ -53,8 +55,8 @@ def number(value):
     return float(value) if value in ("NaN", "Infinity", "-Infinity") else value
 
 
-def output_of(inputs):
-    """One example as a record with everything worked out beforehand."""
+def record_of(inputs):
+    """One example as a record with every similarity computed beforehand."""
     contra, entail = np.array(inputs["semantic_matrix_contra"]), np.array(inputs["semantic_matrix_entail"])
     samples = zip(
         inputs["sample_texts"],
@@ -63,16 +65,16 @@ def output_of(inputs):
         inputs["sample_token_similarity"],
         strict=True,
     )
-    return TextOutput.of(
+    return AnswerRecord.of(
         {
-            "token_logprobs": number(inputs["greedy_log_likelihoods"]),
-            "token_entropies": inputs["entropy"],
+            "logprobs": number(inputs["greedy_log_likelihoods"]),
+            "entropies": inputs["entropy"],
             "token_similarity": inputs["token_similarity"],
             "similarity_to_samples": inputs["greedy_sentence_similarity"],
             "similarity_of_samples": inputs["sample_sentence_similarity"],
             "nli_of_samples": np.stack([contra, 1 - contra - entail, entail], axis=-1),
             "samples": [
-                {"text": text, "token_logprobs": number(each), "logprob": number(whole), "token_similarity": similar}
+                {"text": text, "logprobs": number(each), "logprob": number(whole), "token_similarity": similar}
                 for text, each, whole, similar in samples
             ],
         }

@@ -1,4 +1,4 @@
-"""Where an endpoint is and the key to it: looked at once, before anything is sent, and never repeated in a message."""
+"""Address and key of an endpoint: checked once, before anything is sent, and never repeated in a message."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from vecuq.errors import SettingError
 
 
 def checked_url(url: str) -> str:
-    """Return the address without a last slash; one that cannot be asked is an error that does not spell it out.
+    """Return the address without a last slash; the error for a wrong one does not repeat it.
 
     Examples
     --------
@@ -17,12 +17,12 @@ def checked_url(url: str) -> str:
     """
     address = url.strip()
     if not _is_plain(address):
-        raise SettingError("The url must be written in ASCII without blanks; write other letters as percent codes.")
+        raise SettingError("url must be ASCII without blanks; write other letters as percent codes.")
     parts = _parts(address)
     if parts.username is not None or parts.password is not None:
-        raise SettingError("The url must hold no user and no password; give the key by --api-key-env.")
+        raise SettingError("url must have no user and no password; give the key with `api_key`.")
     if parts.query or parts.fragment:
-        raise SettingError("The url must end with its path, such as /v1; leave out what begins with ? or #.")
+        raise SettingError("url must end with its path, such as /v1; leave out what begins with ? or #.")
     return address.rstrip("/?#")
 
 
@@ -32,14 +32,14 @@ def _parts(address: str) -> SplitResult:
         known = parts.scheme in {"http", "https"} and bool((parts.hostname or "").encode("idna"))
         _ = parts.port  # a port that is no number is an error
     except ValueError:
-        raise SettingError("The url names no server: its host or its port is not one.") from None
+        raise SettingError("url must name a server; its host or its port is not valid.") from None
     if not known:
-        raise SettingError("The url must begin with http:// or https:// and a host, as http://localhost:8080/v1 does.")
+        raise SettingError("url must begin with http:// or https:// and a host, such as http://localhost:8080/v1.")
     return parts
 
 
 def checked_key(key: str | None) -> str | None:
-    r"""Return the key without blanks around it, such as the line's end of a file; None for none.
+    r"""Return the key without blanks around it, such as a line end; None for none.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def checked_key(key: str | None) -> str | None:
         return None
     kept = key.strip()
     if not kept or not _is_plain(kept):
-        raise SettingError("The key must be one word of printable ASCII letters; look at what its variable holds.")
+        raise SettingError("The key in `api_key` must be one word of printable ASCII letters.")
     return kept
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from vecuq._check import Array
 
-# exp of this is 0, and 0 times it is still 0: a logit of minus infinity makes no NaN.
+# exp of this is 0, and so is 0 times this: a logit of minus infinity gives no NaN.
 _LEAST_SHIFT = -1e4
 
 
@@ -39,23 +39,23 @@ class Distribution:
         self._log_total = float(np.log(total))
         self.entropy = max(0.0, self._log_total - float(weights @ self._shifted) / total)
         self._weights = weights
-        self._cumulated: dict[float, Array] = {}
+        self._cumulative: dict[float, Array] = {}
 
     def greedy(self) -> Chosen:
-        """Return the likeliest token."""
+        """Return the most likely token."""
         return self._chosen(self._best)
 
     def draw(self, random: np.random.Generator, temperature: float) -> Chosen:
         """Return a token drawn with logits divided by ``temperature``; its log-probability is that at 1."""
-        cumulated = self._cumulate(temperature)
-        point = random.random() * cumulated[-1]
-        return self._chosen(min(int(np.searchsorted(cumulated, point, side="right")), len(cumulated) - 1))
+        cumulative = self._cumulative_weights(temperature)
+        point = random.random() * cumulative[-1]
+        return self._chosen(min(int(np.searchsorted(cumulative, point, side="right")), len(cumulative) - 1))
 
-    def _cumulate(self, temperature: float) -> Array:
-        if temperature not in self._cumulated:
+    def _cumulative_weights(self, temperature: float) -> Array:
+        if temperature not in self._cumulative:
             weights = self._weights if temperature == 1.0 else np.exp(self._shifted / temperature)
-            self._cumulated[temperature] = np.cumsum(weights)
-        return self._cumulated[temperature]
+            self._cumulative[temperature] = np.cumsum(weights)
+        return self._cumulative[temperature]
 
     def _chosen(self, token: int) -> Chosen:
         return Chosen(token, float(self._shifted[token]) - self._log_total, self.entropy)

@@ -1,4 +1,4 @@
-"""An answer in the making: tokens as they come, the text they spell, and where it ends."""
+"""An unfinished answer: its tokens so far, their text, and where it ends."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _UNFINISHED = "\N{REPLACEMENT CHARACTER}"
 
 @dataclass
 class Draft:
-    """What one sequence has said so far.
+    """One sequence so far.
 
     Parameters
     ----------
     spell
-        Turns tokens into text; an unfinished character at the end comes as the replacement character.
+        Maps tokens to text; an unfinished character at the end becomes the replacement character.
     stop, max_tokens
-        Where the answer ends at the latest.
+        When the answer ends at the latest.
     """
 
     spell: Callable[[Sequence[int]], str]
@@ -34,7 +34,7 @@ class Draft:
     _text: str = ""
 
     def add(self, chosen: Chosen, *, ends: bool) -> None:
-        """Take one more token; ``ends`` says that it is the model's own end of sequence."""
+        """Add one token; ``ends`` says that it is the model's end of sequence."""
         self.tokens.append(chosen.token)
         self._chosen.append(chosen)
         if ends:
@@ -66,10 +66,10 @@ class Draft:
         )
 
     def _n_end(self, length: int) -> int:
-        """Return how many of the last tokens lie wholly behind the text, if the answer ended by itself."""
+        """Return how many of the last tokens come after the text, if the answer ended with ``stop``."""
         return sum(start >= length for start in [0, *self._ends[:-1]]) if self.finish == "stop" else 0
 
 
 def rounded(value: float) -> float:
-    """Return a number with six decimals, about what single precision knows, and no negative zero."""
+    """Return a number with six decimals, about the digits of single precision, and no negative zero."""
     return round(value, 6) + 0.0

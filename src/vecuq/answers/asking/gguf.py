@@ -1,4 +1,4 @@
-"""A local GGUF model by llama.cpp: every answer to a question at once, one pass of the model per distinct prefix."""
+"""A local GGUF model with llama.cpp: all answers to a question at once, one pass of the model per distinct prefix."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from vecuq._check import existing_file, one_line, whole_number
+from vecuq._run import resolve_jobs
 from vecuq.answers.asking.choice import Chosen, Distribution
 from vecuq.answers.asking.draft import Draft
-from vecuq.answers.asking.plan import Plan
+from vecuq.answers.asking.plan import Plan, RefusedQuestionError
 from vecuq.answers.asking.questions import Question
-from vecuq.answers.asking.refusal import RefusedQuestionError
 from vecuq.answers.schema import Answer
 from vecuq.errors import SettingError, TableError
 
@@ -21,23 +21,24 @@ Pick = Callable[[Distribution], Chosen]
 
 
 class LocalModel:
-    """A GGUF file, ready to answer. Needs ``pip install 'vecuq[text]'``.
+    """A GGUF model in this process. Needs ``pip install 'vecuq[text]'``.
 
-    The greedy answer and all samples grow together. Those that agree so far are one sequence to the model, so an
-    answer that comes five times costs as much as one. The part of the prompt that all questions share is read once.
+    The greedy answer and all samples grow together. Those with the same tokens so far are one sequence to the model, so
+    an answer that is drawn five times costs as much as one. The part of the prompt that all questions share is read
+    once.
 
     Parameters
     ----------
     path
         The GGUF file.
-    threads
-        Threads of the model.
+    n_jobs
+        Threads of the model; None is 1, -1 all cores.
     context
-        The most tokens of a prompt and all its answers together.
+        Largest number of tokens of a prompt and all its answers together.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, threads: int = 1, context: int = 4096) -> None:
-        whole_number("threads", threads, 1)
+    def __init__(self, path: str | os.PathLike[str], *, n_jobs: int | None = None, context: int = 4096) -> None:
+        threads = resolve_jobs(n_jobs)
         whole_number("context", context, 16)
         file = existing_file(path)
         self.name = file.stem
@@ -63,14 +64,14 @@ class LocalModel:
         if plan.raw or (plan.raw is None and not template):
             return f"{plan.system}\n{text}" if plan.system else text
         if not template:
-            raise SettingError(f"{self.name} has no chat format; send the prompt as it is, with --raw.")
-        told = [("system", plan.system)] if plan.system else []
-        messages = [self._llama.LlamaChatMessage(role, said) for role, said in [*told, ("user", text)]]
+            raise SettingError(f"{self.name} has no chat format; send the prompt as it is, with `raw=True`.")
+        system = [("system", plan.system)] if plan.system else []
+        messages = [self._llama.LlamaChatMessage(role, said) for role, said in [*system, ("user", text)]]
         try:
             return str(self._model.chat_apply_template(template, messages, True))
         except RuntimeError:
             raise SettingError(
-                f"The chat format of {self.name} is not known to llama.cpp; write it into the template, with --raw."
+                f"The chat format of {self.name} is not known to llama.cpp; write it into `template`, with `raw=True`."
             ) from None
 
     def _wrapped_head(self, plan: Plan) -> str:
@@ -83,7 +84,7 @@ class LocalModel:
 
     def _refuse_long(self, question: Question, n_prompt: int, plan: Plan) -> None:
         answers = (1 + plan.samples) * plan.max_tokens
-        remedy = f"the context is {self._size:,}. Raise --context, or lower --max-tokens or --samples."
+        remedy = f"the context is {self._size:,}. Raise `context`, or lower `max_tokens` or `samples`."
         if answers >= self._size:
             raise SettingError(f"The answers to one question may take {answers:,} tokens; {remedy}")
         if n_prompt + answers > self._size:
@@ -97,17 +98,17 @@ class LocalModel:
             self._context, self._batch = self._new_context(sequences)
             self._sequences, self._shared = sequences, []
         everyone = list(range(sequences))
-        if prompt[: len(head)] != head:  # the question's first letters have changed the tokens before them
+        if prompt[: len(head)] != head:  # the question's first letters can change the tokens before them
             head = []
-        if head != self._shared or not self._forget_after(len(head)):
+        if head != self._shared or not self._keep_first(len(head)):
             self._context.kv_cache_clear(True)
             self._decode([(token, place, everyone) for place, token in enumerate(head)])
             self._shared = head
         start = len(head)
         self._decode([(token, start + place, everyone) for place, token in enumerate(prompt[start:])])
 
-    def _forget_after(self, length: int) -> bool:
-        """Forget all but the first tokens of every sequence; False where the model cannot."""
+    def _keep_first(self, length: int) -> bool:
+        """Remove all but the first tokens of every sequence; False where the model cannot."""
         return all(self._context.memory_seq_rm(sequence, length, -1) for sequence in range(self._sequences))
 
     def _new_context(self, sequences: int) -> tuple[Any, Any]:
@@ -116,7 +117,7 @@ class LocalModel:
         settings.n_threads = settings.n_threads_batch = self._threads
         # One memory for all sequences lets a token belong to several; sliding windows must keep what they may reuse.
         settings.n_seq_max, settings.kv_unified, settings.swa_full = sequences, True, True
-        # Flash attention sums in an order that depends on how a prompt is cut, which moves log-probs by up to 0.2.
+        # Flash attention sums in an order that depends on how a prompt is split, which changes log-probs by up to 0.2.
         settings.flash_attn_type = 0
         batch = self._llama.LlamaBatch(n_tokens=_BATCH, embd=0, n_seq_max=sequences)
         return self._llama.LlamaContext(self._model, settings), batch
@@ -128,10 +129,10 @@ class LocalModel:
             for number, row in enumerate(rows[start : start + _BATCH], start=start + 1):
                 self._batch.add(*row, logits_of_all or number == len(rows))
             if self._context.decode(self._batch) != 0:
-                raise TableError("The model has no room left for this question; raise --context.")
+                raise TableError("The context of the model is too small for this question; raise `context`.")
 
     def _grow(self, prompt: list[int], picks: Sequence[Pick], plan: Plan) -> list[Draft]:
-        """Let all sequences grow, those with the same tokens as one."""
+        """Generate all sequences; those with the same tokens so far are one to the model."""
         drafts = [Draft(self._speller(prompt), plan.stop, plan.max_tokens) for _ in picks]
         groups: dict[tuple[int, ...], list[int]] = {(): list(range(len(picks)))}
         logits = [self._context.get_logits_ith(-1)]
@@ -177,7 +178,7 @@ def _llama() -> Any:
     except ImportError:
         raise SettingError(
             "A local model needs the package cyllama (llama.cpp): pip install 'vecuq[text]'. "
-            "An endpoint (--url) needs nothing."
+            "An endpoint needs no package."
         ) from None
     llama_cpp.disable_logging()
     return llama_cpp
@@ -185,7 +186,7 @@ def _llama() -> Any:
 
 def _load(llama: Any, file: Path) -> Any:
     class Model(llama.LlamaModel):  # type: ignore[misc]
-        """The model, with the size of its vocabulary, which cyllama 0.2.18 asks of it and it lacks."""
+        """The model with the property ``n_vocab``, which cyllama 0.2.18 needs and does not define."""
 
         @property
         def n_vocab(self) -> int:

@@ -1,4 +1,4 @@
-"""Questions from JSON lines: a text, perhaps an id and references."""
+"""Questions from JSON lines: a text, and optionally an id and references."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vecuq._check import existing_file, one_line
-from vecuq.answers.fields import as_texts
-from vecuq.answers.lines import LINE_BYTES, numbered_lines
+from vecuq.answers.fields import REFERENCES, as_texts
+from vecuq.answers.lines import LINE_BYTES, Entry, numbered_lines
 from vecuq.errors import TableError
-
-# How people name the right answers.
-_REFERENCES = ("references", "reference", "answers", "answer", "target")
 
 
 @dataclass(frozen=True)
@@ -30,31 +27,30 @@ class Question:
 def read_questions(path: str | os.PathLike[str]) -> Iterator[Question]:
     """Yield the questions of a file, one JSON object per line; a bad line is an error with its number.
 
-    ``question`` is the text; ``id`` names it, else the number of its line does; ``references`` (or ``answer``, one
-    text or a list) are kept beside the answers, and all other fields too.
+    ``question`` is the text; ``id`` names it, by default the number of its line; ``references`` (or ``answer``, one
+    text or a list) and all other fields are kept beside the answers.
     """
     file, seen = existing_file(path), dict[str, int]()
-    for number, line in numbered_lines(file):
-        place = f"{file}, line {number}"
-        if line is None:
-            raise TableError(f"{place}: longer than {LINE_BYTES // 2**20} MiB; not a question.")
-        question = _question(_fields(line, place), str(number), place)
+    for line in numbered_lines(file):
+        question = _question(_fields(line), str(line.number), line.place)
         if question.id in seen:
-            raise TableError(f"{place}: the id {question.id!r} was used before, in line {seen[question.id]}.")
-        seen[question.id] = number
+            raise TableError(f"{line.place}: the id {question.id!r} was used before, in line {seen[question.id]}.")
+        seen[question.id] = line.number
         yield question
     if not seen:
-        raise TableError(f"{file} holds no questions.")
+        raise TableError(f"{file} has no questions.")
 
 
-def _fields(line: bytes, place: str) -> dict[str, Any]:
+def _fields(line: Entry) -> dict[str, Any]:
+    if not isinstance(line.content, bytes):
+        raise TableError(f"{line.place}: longer than {LINE_BYTES // 2**20} MiB; not a question.")
     try:
-        fields = json.loads(line)
-        json.dumps(fields, ensure_ascii=False).encode()  # half a character, as in "\\ud800", cannot be written again
+        fields = json.loads(line.content)
+        json.dumps(fields, ensure_ascii=False).encode()  # half of a surrogate pair cannot be written again
     except (ValueError, RecursionError):
-        raise TableError(f"{place}: not valid JSON.") from None
+        raise TableError(f"{line.place}: not valid JSON.") from None
     if not isinstance(fields, dict):
-        raise TableError(f'{place}: a JSON object such as {{"question": "Who wrote Faust?"}} was expected.')
+        raise TableError(f'{line.place}: a JSON object such as {{"question": "Who wrote Faust?"}} was expected.')
     return fields
 
 
@@ -65,6 +61,6 @@ def _question(fields: dict[str, Any], number: str, place: str) -> Question:
     name = fields.pop("id", number)
     if isinstance(name, bool) or not isinstance(name, str | int):
         raise TableError(f"{place}: `id` must be a text or a whole number; got {one_line(repr(name), most=40)}.")
-    known = next((key for key in _REFERENCES if key in fields), None)
+    known = next((key for key in REFERENCES if key in fields), None)
     references = as_texts(fields.pop(known), f"{place}: `{known}`") if known else ()
     return Question(str(name), text, references, fields)

@@ -1,4 +1,4 @@
-"""Requests to a server, patiently: what may be heard later is sent again, after pauses that grow."""
+"""Requests to a server; a request that may succeed later is sent again, after pauses that grow."""
 
 from __future__ import annotations
 
@@ -19,51 +19,42 @@ _MOST_BYTES = 64 * 2**20
 _MOST_SECONDS = 86_400.0
 _LONGEST_PAUSE = 60.0
 _BUSY = {408, 429, 500, 502, 503, 504, 529}
-# Wrong with this request, whoever asks: too long, filtered, or a field that the server does not know.
+# The request itself is wrong: too long, filtered, or with a field that the server does not know.
 _REJECTED = {400, 413, 422}
 
 
 class RejectedError(VecuqError):
-    """The server is there and does not take this request."""
+    """The server answers, and rejects this request."""
 
 
 class Sender:
-    """Posts JSON and returns JSON.
+    """Posts JSON and returns JSON; for its settings see :class:`vecuq.answers.Endpoint`.
 
-    Parameters
-    ----------
-    url
-        Where all paths begin.
-    key
-        Sent as a bearer token; hidden should a server repeat it.
-    timeout
-        Seconds of silence until a request counts as lost.
-    tries
-        How often a request is made in all if the server is busy, away, or breaks off.
-    on_retry
-        Told why another try is made, and when.
+    ``send`` and ``pause`` are what opens a request and what waits, for tests without a network or a clock.
     """
 
     def __init__(
         self,
         url: str,
         *,
-        key: str | None = None,
+        api_key: str | None = None,
         timeout: float = 300.0,
         tries: int = 5,
         on_retry: Callable[[str], None] | None = None,
+        send: Callable[..., Any] | None = None,
+        pause: Callable[[float], None] | None = None,
     ) -> None:
         self._timeout = in_range("timeout", timeout, 0.0, _MOST_SECONDS, ends="(]")
         self._tries = whole_number("tries", tries, 1)
-        self._url, self._key = checked_url(url), checked_key(key)
+        self._url, self._key = checked_url(url), checked_key(api_key)
         self.place = place_of(self._url)
         self._on_retry = on_retry or (lambda _: None)
         self._reached = False
-        self._open = build_opener(_NoRedirects).open
-        self._pause: Callable[[float], None] = time.sleep
+        self._send = build_opener(_NoRedirects).open if send is None else send
+        self._pause = time.sleep if pause is None else pause
 
     def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the reply to ``body``; :class:`RejectedError` if it is this request that the server does not take."""
+        """Return the reply to ``body``; :class:`RejectedError` if the server rejects this request."""
         headers = {"Content-Type": "application/json", "User-Agent": "vecuq"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
@@ -84,21 +75,21 @@ class Sender:
         self._pause(seconds)
 
     def _given_up(self, later: _LaterError) -> VecuqError:
-        hint = "Run the same command again to go on." if self._reached else "Is the server running?"
+        hint = "Start again later: answers on disk are kept." if self._reached else "Is the server running?"
         return VecuqError(f"{later} Tried {self._tries} {'time' if self._tries == 1 else 'times'}. {hint}")
 
     def _read(self, request: Request) -> bytes:
         try:
-            with self._open(request, timeout=self._timeout) as reply:
+            with self._send(request, timeout=self._timeout) as reply:
                 content: bytes = reply.read(_MOST_BYTES + 1)
         except HTTPError as error:
             self._reached = True
             raise self._refusal(error) from None
         except (OSError, HTTPException) as error:
             raise self._lost(error) from None
-        except ValueError:  # not repeated: it spells out what could not be sent, a proxy's password for one
+        except ValueError:  # not repeated: it may contain a proxy's password
             raise VecuqError(
-                f"{self.place} cannot be asked; look at the proxy in http_proxy and https_proxy, if there is one."
+                f"{self.place} cannot be reached; check the proxy in http_proxy and https_proxy, if there is one."
             ) from None
         self._reached = True
         if len(content) > _MOST_BYTES:
@@ -106,15 +97,15 @@ class Sender:
         return content
 
     def _refusal(self, error: HTTPError) -> VecuqError:
-        told = f"{self.place} refused the request (HTTP {error.code}: {self._said(error)})."
+        why = f"{self.place} refused the request (HTTP {error.code}: {self._words(error)})."
         if error.code in _BUSY:
-            return _LaterError(told, _seconds(error.headers))
+            return _LaterError(why, _seconds(error.headers))
         if error.code in {401, 403}:
-            return VecuqError(f"{told} Name the variable that holds the key with --api-key-env.")
-        return RejectedError(told) if error.code in _REJECTED else VecuqError(told)
+            return VecuqError(f"{why} Check `api_key`.")
+        return RejectedError(why) if error.code in _REJECTED else VecuqError(why)
 
-    def _said(self, error: HTTPError) -> str:
-        """Return what the server says is wrong, shortened, with our key hidden."""
+    def _words(self, error: HTTPError) -> str:
+        """Return the server's message, shortened, with our key hidden."""
         try:
             words = _message(error.read(2**16))
         except (OSError, HTTPException):
@@ -124,25 +115,25 @@ class Sender:
 
     def _lost(self, error: Exception) -> VecuqError:
         reason = error.reason if isinstance(error, URLError) else error
-        told = f"{self.place} cannot be reached: {one_line(reason, most=160) or type(error).__name__}."
-        return VecuqError(told) if isinstance(reason, SSLCertVerificationError) else _LaterError(told)
+        why = f"{self.place} cannot be reached: {one_line(reason, most=160) or type(error).__name__}."
+        return VecuqError(why) if isinstance(reason, SSLCertVerificationError) else _LaterError(why)
 
 
 class _LaterError(VecuqError):
     """The server may answer later."""
 
-    def __init__(self, told: str, wait: float | None = None) -> None:
-        super().__init__(told)
+    def __init__(self, why: str, wait: float | None = None) -> None:
+        super().__init__(why)
         self.wait = wait
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """A key must not follow a redirect to another host."""
+    """Follows no redirect, so that a key never reaches another host."""
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> None:
-        """Follow none."""
+        """Follow no redirect."""
         return
 
 
@@ -152,9 +143,9 @@ def _parsed(content: bytes, place: str) -> dict[str, Any]:
     except RecursionError:
         found = None
     except ValueError:
-        # A reply cut short begins as it should; a page of another server does not.
+        # A reply that was cut short begins as it should; another kind of page does not.
         if content.lstrip()[:1] in (b"", b"{"):
-            raise _LaterError(f"{place} broke off in the middle of a reply.") from None
+            raise _LaterError(f"{place} closed the connection in the middle of a reply.") from None
         found = None
     if not isinstance(found, dict):
         raise VecuqError(f"{place} did not return a JSON object; is it an OpenAI-compatible endpoint?")
@@ -162,18 +153,18 @@ def _parsed(content: bytes, place: str) -> dict[str, Any]:
 
 
 def _message(content: bytes) -> str:
-    """Return the message within an error as servers write it: under error, message or detail; else all of it."""
+    """Return the message of an error as servers write it, under error, message or detail; else all of it."""
     text = content.decode("utf-8", "replace")
     try:
-        told = json.loads(text)
+        found = json.loads(text)
     except (ValueError, RecursionError):
         return text
     for name in ("error", "message", "detail"):
-        told = told.get(name, told) if isinstance(told, dict) else told
-    return told if isinstance(told, str) else text
+        found = found.get(name, found) if isinstance(found, dict) else found
+    return found if isinstance(found, str) else text
 
 
 def _seconds(headers: Mapping[str, str] | Any) -> float | None:
     """Return how long the server asks to wait, at most a minute."""
-    told = headers.get("Retry-After", "")
-    return min(_LONGEST_PAUSE, float(told)) if told.isdecimal() else None
+    seconds = headers.get("Retry-After", "")
+    return min(_LONGEST_PAUSE, float(seconds)) if seconds.isdecimal() else None

@@ -1,7 +1,8 @@
 """Measures of the answers of a language model, as functions of plain arrays and lists.
 
-Every function returns one number, higher = more uncertain, in natural logarithms; NaN where there is too little to say
-anything, and never a 0 that looks like confidence. :func:`measure_answer` computes all that one answer allows.
+Every function returns one number, higher = more uncertain, in natural logarithms. Where there is too little data it
+returns NaN, and never a 0 that looks like confidence. :func:`measure_answer` computes all measures that one answer
+allows.
 """
 
 from vecuq.measures.text.agreement import (
@@ -12,11 +13,10 @@ from vecuq.measures.text.agreement import (
     lexical_similarity,
 )
 from vecuq.measures.text.comparison import COMPARISONS, Comparison, embeddings, pairwise
+from vecuq.measures.text.features import AnswerFeatures
 from vecuq.measures.text.graph import degree_matrix, eccentricity, eigenvalue_laplacian
 from vecuq.measures.text.lexical import bleu, jaccard, rouge_l, rouge_n, words
-from vecuq.measures.text.measuring import MeasuredAnswer, measure_answer
-from vecuq.measures.text.output import SampledText, TextOutput
-from vecuq.measures.text.recorded import output_of
+from vecuq.measures.text.measuring import MeasuredAnswer, measure_answer, measure_record
 from vecuq.measures.text.relevance import token_relevance
 from vecuq.measures.text.semantic import semantic_classes, semantic_entropy, semantic_entropy_empirical
 from vecuq.measures.text.sequences import sar, sentence_sar, sequence_entropy, sequence_entropy_normalised
@@ -25,10 +25,9 @@ from vecuq.measures.text.tokens import mean_token_entropy, msp, perplexity, toke
 
 __all__ = [
     "COMPARISONS",
+    "AnswerFeatures",
     "Comparison",
     "MeasuredAnswer",
-    "SampledText",
-    "TextOutput",
     "TextSettings",
     "bleu",
     "cocoa_mean_token_entropy",
@@ -43,8 +42,8 @@ __all__ = [
     "lexical_similarity",
     "mean_token_entropy",
     "measure_answer",
+    "measure_record",
     "msp",
-    "output_of",
     "pairwise",
     "perplexity",
     "rouge_l",

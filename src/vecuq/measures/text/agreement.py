@@ -1,4 +1,4 @@
-"""How far sampled answers agree: with each other, with the answer given, and times its own uncertainty (CoCoA)."""
+"""Agreement of sampled answers with each other and with the answer, alone and times its uncertainty (CoCoA)."""
 
 from __future__ import annotations
 

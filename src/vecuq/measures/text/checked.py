@@ -1,4 +1,4 @@
-"""What comes into a text measure, as arrays that the formulas can trust."""
+"""Inputs of text measures, checked and converted to arrays."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from vecuq._check import Array, one_line
 from vecuq.errors import TableError
 
 MISSING = math.nan
-# Softmaxes and cosines in single precision overshoot by about this much, log-probabilities in half precision by this;
-# more is a mistake.
+# Rounding errors of softmaxes and cosines in single precision, and of log-probabilities in half precision.
 _SLACK, _LOG_SLACK = 1e-5, 1e-2
 
 
@@ -52,7 +51,7 @@ def similarities(values: Any) -> Array:
     if found.size and (found.min() < -_SLACK or found.max() > 1.0 + _SLACK):
         raise TableError(
             f"Similarities and probabilities must lie in [0, 1]; these lie in [{found.min():g}, {found.max():g}]. "
-            f"Cut or rescale them: a cosine, say, as max(0, cosine)."
+            f"Clip or rescale them, for example max(0, cosine)."
         )
     return np.clip(found, 0.0, 1.0)
 

@@ -1,4 +1,4 @@
-"""How texts are compared, by name or by a function, and the memory that no pair is compared twice."""
+"""How texts are compared, by name or by a function, and a cache so that no pair is compared twice."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Comparison:
     Parameters
     ----------
     name
-        What to call it.
+        Its name in messages.
     compare
-        From a list of pairs of texts to one number in [0, 1] for each, or to one row of numbers. It is given all pairs
-        of one answer at once, so that a model can work on them as a batch.
+        Maps a list of pairs of texts to one number in [0, 1] each, or to one row of numbers each. It gets all pairs of
+        one answer at once, so that a model can process them as a batch.
     symmetric
         Whether the order within a pair makes no difference; each pair is then compared once.
     identical
-        What a text and itself get without being compared; None where they are compared too.
+        Result for two equal texts, without a comparison; None compares them too.
     blank
-        What a pair with a blank text gets: an empty answer resembles nothing, another empty answer included.
+        Result for a pair with a blank text: an empty answer is similar to nothing, not even to another one.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Comparison:
 
 
 def pairwise(function: Callable[[str, str], float], *, symmetric: bool = False, name: str = "") -> Comparison:
-    """Make a comparison of a function of two texts, which is called for one pair at a time.
+    """Make a comparison from a function of two texts, which is called for one pair at a time.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def pairwise(function: Callable[[str, str], float], *, symmetric: bool = False, 
 def embeddings(embed: Callable[[list[str]], Any], *, name: str = "embeddings") -> Comparison:
     """Make a comparison by sentence embeddings: ``max(0, cosine)``.
 
-    ``embed`` maps a list of texts to an array (texts, d), say ``SentenceTransformer(...).encode``; it is given each
+    ``embed`` maps a list of texts to an array (texts, d), such as ``SentenceTransformer(...).encode``; it gets each
     text of an answer once.
 
     Examples
@@ -78,7 +78,7 @@ def embeddings(embed: Callable[[list[str]], Any], *, name: str = "embeddings") -
         points = floats(embed(texts))
         if points.ndim != 2 or len(points) != len(texts):
             raise TableError(
-                f"The embedding must give one row per text: ({len(texts)}, d) was needed, it gave {points.shape}."
+                f"The embedding must return one row per text: ({len(texts)}, d) was needed, it returned {points.shape}."
             )
         lengths = np.linalg.norm(points, axis=1, keepdims=True)
         points = points / np.where(lengths == 0, 1.0, lengths)
@@ -90,18 +90,18 @@ def embeddings(embed: Callable[[list[str]], Any], *, name: str = "embeddings") -
 
 
 def nli_comparison(judge: Callable[[Sequence[Pair]], Any]) -> Comparison:
-    """Make a comparison of a model of natural-language inference.
+    """Make a comparison from a model of natural-language inference.
 
     ``judge`` maps pairs (premise, hypothesis) to an array (pairs, 3) of the probabilities of contradiction, neutral and
-    entailment, in this order. A text entails itself; a blank one contradicts all others.
+    entailment, in this order. A text entails itself; a blank text contradicts all others.
     """
 
     def compare(pairs: Sequence[Pair]) -> Array:
         found = floats(judge(pairs))
         if found.shape != (len(pairs), 3) or not np.allclose(found.sum(axis=1), 1.0, atol=1e-3):
             raise TableError(
-                f"The NLI model must give the probabilities of contradiction, neutral and entailment for each of "
-                f"{len(pairs)} pairs, adding up to 1; it gave shape {found.shape}. Apply a softmax to logits first."
+                f"The NLI model must return the probabilities of contradiction, neutral and entailment for each of "
+                f"{len(pairs)} pairs, adding up to 1; it returned shape {found.shape}. Apply a softmax to logits first."
             )
         return found
 
@@ -118,7 +118,7 @@ def _compare_rouge_l(pairs: Sequence[Pair]) -> list[float]:
 COMPARISONS: dict[str, Comparison] = {
     "rouge_l": Comparison("rouge_l", _compare_rouge_l, symmetric=True),
     "rouge_1": pairwise(partial(rouge_n, n=1), symmetric=True, name="rouge_1"),
-    # One word has no run of two, so even itself gives 0: identical texts are compared as all others are.
+    # One word has no pair of words, so a text can have similarity 0 to itself: equal texts are compared too.
     "rouge_2": replace(pairwise(partial(rouge_n, n=2), symmetric=True, name="rouge_2"), identical=None),
     "jaccard": pairwise(jaccard, symmetric=True, name="jaccard"),
     "bleu": pairwise(bleu, name="bleu"),
@@ -126,7 +126,7 @@ COMPARISONS: dict[str, Comparison] = {
 
 
 def comparison_of(given: Any) -> Comparison:
-    """Return a comparison by its name, as it is, or of a function of two texts."""
+    """Return a comparison: by its name, as it is, or from a function of two texts."""
     if isinstance(given, Comparison):
         return given
     if callable(given):
@@ -159,13 +159,13 @@ class PairCache:
         return (other, one) if self.comparison.symmetric and other < one else (one, other)
 
     def _learn(self, keys: Iterable[Pair]) -> None:
-        """Compare the pairs that are new and not known beforehand."""
-        asked: list[Pair] = []
+        """Compare the pairs that are new and need a comparison."""
+        new: list[Pair] = []
         for key in dict.fromkeys(keys):
             if key not in self._known and not self._known_beforehand(key):
-                asked.append(key)
-        if asked:
-            self._known.update(zip(asked, self._ask(asked), strict=True))
+                new.append(key)
+        if new:
+            self._known.update(zip(new, self._compared(new), strict=True))
 
     def _known_beforehand(self, key: Pair) -> bool:
         one, other = key
@@ -175,24 +175,24 @@ class PairCache:
             self._known[key] = self.comparison.identical
         return key in self._known
 
-    def _ask(self, asked: list[Pair]) -> Any:
-        found = similarities(self.comparison.compare(asked))
-        if len(found) != len(asked):
+    def _compared(self, pairs: list[Pair]) -> Any:
+        found = similarities(self.comparison.compare(pairs))
+        if len(found) != len(pairs):
             raise TableError(
-                f"The comparison {self.comparison.name!r} must give one result per pair: {len(asked)} were needed, "
-                f"{len(found)} came."
+                f"The comparison {self.comparison.name!r} must return one result per pair: {len(pairs)} were needed, "
+                f"it returned {len(found)}."
             )
         return found.tolist()
 
 
 class PairCaches:
-    """One cache for each way of comparing, however often it is asked for."""
+    """One cache for each comparison."""
 
     def __init__(self) -> None:
         self._known: list[tuple[Any, PairCache]] = []
 
     def of(self, given: Any) -> PairCache:
-        """Return the cache of a comparison: by its name, as it is, or of a function of two texts."""
+        """Return the cache of a comparison: by its name, as it is, or from a function of two texts."""
         way = comparison_of(given) if isinstance(given, str) else given
         found = next((cache for known, cache in self._known if known is way or known == way), None)
         if found is None:

@@ -1,4 +1,4 @@
-"""Measures of the graph whose nodes are samples and whose edges say how far two agree.
+"""Measures of the graph whose nodes are samples and whose edges are weighted by agreement.
 
 Lin et al., Generating with Confidence (TMLR 2024). All take an affinity (samples, samples) within [0, 1]: the
 probability that sample i entails sample j, one minus the probability that it contradicts it, their Jaccard or any other
@@ -16,7 +16,7 @@ import numpy as np
 from vecuq._check import Array, in_range
 from vecuq.measures.text.checked import MISSING, square
 
-# Eigenvalues carry rounding errors of about 1e-15; equal graphs should tie, so no measure shows digits below this.
+# Eigenvalues have rounding errors of about 1e-15; results are rounded to so many digits, so that equal graphs tie.
 _DIGITS = 12
 
 
@@ -28,10 +28,10 @@ class Spectrum(NamedTuple):
 
     @staticmethod
     def of(affinity: Any, *, unit_diagonal: bool = False) -> Spectrum:
-        """Decompose; a sample with no edge at all, not even to itself, is given the edge to itself."""
+        """Decompose; a sample without any edge gets an edge to itself."""
         weights = _weights(affinity, unit_diagonal)
-        lonely = weights.sum(axis=1) == 0
-        weights[lonely, lonely] = 1.0
+        isolated = weights.sum(axis=1) == 0
+        weights[isolated, isolated] = 1.0
         scale = 1.0 / np.sqrt(weights.sum(axis=1))
         laplacian = np.eye(len(weights)) - scale[:, None] * weights * scale
         if not np.isfinite(laplacian).all():
@@ -56,7 +56,7 @@ class Spectrum(NamedTuple):
 def degree_matrix(affinity: Any, *, unit_diagonal: bool = False) -> float:
     """Mean disagreement of the samples, ``mean(1 - W)``, in [0, 1].
 
-    Times the number of samples and with ``unit_diagonal`` it is the figure of the original code.
+    Times the number of samples, and with ``unit_diagonal``, it is the value of the original code.
 
     Examples
     --------

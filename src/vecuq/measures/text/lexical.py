@@ -1,9 +1,8 @@
-"""How alike two texts are by their words: ROUGE-L, ROUGE-1 and -2, BLEU, Jaccard. No model is needed.
+"""Similarity of two texts by their words: ROUGE-L, ROUGE-1 and -2, BLEU, Jaccard. No model is needed.
 
 Words are maximal runs of letters and digits in lower case. ROUGE counts words of more than three letters by their
 English stems. On ASCII text that makes it the ROUGE of the package ``rouge-score`` with its stemmer. Unlike there,
-letters with accents and of other scripts are letters, and Chinese and Japanese characters, which nothing separates, are
-words of their own.
+letters with accents and of other scripts are letters, and each Chinese or Japanese character is a word.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def stemmed_words(text: str) -> list[str]:
     >>> stemmed_words("Cats were running")
     ['cat', 'were', 'run']
     """
-    # No English word is longer than that; a line of a million letters must not be worked on, nor remembered.
+    # No English word is longer; a word of a million letters must be neither stemmed nor cached.
     return [stem(word) if 3 < len(word) <= 40 else word for word in words(text)]
 
 

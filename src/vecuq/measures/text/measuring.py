@@ -1,16 +1,17 @@
-"""From one answer to its measures, and to the reasons why others are absent."""
+"""From one answer to its measures, and to the reasons why others are missing."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vecuq.measures.registry import find_measures, measures_of
-from vecuq.measures.text.missing import MissingPartError
-from vecuq.measures.text.output import TextOutput
-from vecuq.measures.text.parts import Parts
+from vecuq.measures.registry import Measure, find_measures
+from vecuq.measures.text.features import AnswerFeatures, MissingFeatureError
 from vecuq.measures.text.settings import TextSettings
+
+if TYPE_CHECKING:
+    from vecuq.answers import AnswerRecord
 
 
 class MeasuredAnswer(NamedTuple):
@@ -21,20 +22,20 @@ class MeasuredAnswer(NamedTuple):
 
 
 def measure_answer(
-    answer: TextOutput | Mapping[str, Any],
-    names: Sequence[str] | None = None,
+    answer: AnswerRecord | Mapping[str, Any],
+    measures: Sequence[str] | None = None,
     settings: TextSettings | None = None,
 ) -> MeasuredAnswer:
-    """Compute text measures of one answer; what it does not allow is NaN, with the reason.
+    """Compute text measures of one answer; a measure that it does not allow is NaN, with the reason.
 
-    Similarities are computed once for all measures. Reasons are the same words for all answers that lack the same, so
-    that they can be counted.
+    Similarities are computed once for all measures. Answers that lack the same have the same reason, word for word, so
+    that reasons can be counted.
 
     Parameters
     ----------
     answer
-        An :class:`TextOutput`, or a plain record for :meth:`TextOutput.of`.
-    names
+        A :class:`vecuq.answers.AnswerRecord`, or a mapping for :meth:`vecuq.answers.AnswerRecord.of`.
+    measures
         Which measures, see ``vecuq.measures.list_measures()["text"]``; all of them by default.
     settings
         How texts are compared, and the options of the original papers.
@@ -47,17 +48,23 @@ def measure_answer(
     >>> found.reasons
     {'msp': 'no token log-probabilities'}
     """
-    given = answer if isinstance(answer, TextOutput) else TextOutput.of(answer)
-    parts = Parts(given, TextSettings() if settings is None else settings)
+    from vecuq.answers import AnswerRecord
+
+    found = find_measures(measures, modality="text")
+    return measure_record(AnswerRecord.of(answer), found, TextSettings() if settings is None else settings)
+
+
+def measure_record(record: AnswerRecord, measures: Sequence[Measure], settings: TextSettings) -> MeasuredAnswer:
+    """Compute measures that are found already, see :func:`measure_answer`."""
+    features = AnswerFeatures(record, settings)
     values: dict[str, float] = {}
     reasons: dict[str, str] = {}
-    asked = tuple(measures_of("text")) if names is None else names
-    for wanted in find_measures(asked, modality="text"):
+    for measure in measures:
         try:
-            values[wanted.name] = float(wanted.compute(parts))
-        except MissingPartError as absent:
-            values[wanted.name], reasons[wanted.name] = math.nan, str(absent)
+            values[measure.name] = float(measure.compute(features))
+        except MissingFeatureError as absent:
+            values[measure.name], reasons[measure.name] = math.nan, str(absent)
         else:
-            if math.isnan(values[wanted.name]):
-                reasons[wanted.name] = "the numbers given make no number: a gap, or 0 times infinity"
+            if math.isnan(values[measure.name]):
+                reasons[measure.name] = "not a number: a missing value, or 0 times infinity"
     return MeasuredAnswer(values, reasons)

@@ -1,4 +1,4 @@
-"""How much each token matters to an answer: what its absence changes."""
+"""Relevance of each token of an answer: how much the text changes without it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _APART = re.compile(rf"[\s{WITHOUT_SPACES}]")
 
 
 def is_special(token: str) -> bool:
-    """Whether a token is a mark of the model and no text: ``</s>``, ``<|im_end|>``, ``<eos>`` ..., or nothing.
+    """Whether a token is a mark of the model and not text: ``</s>``, ``<|im_end|>``, ``<eos>`` ..., or empty.
 
     Examples
     --------
@@ -45,11 +45,11 @@ def token_relevance(tokens: Sequence[str], question: str = "", *, similarity: An
     tokens
         The answer in pieces, as text with their spaces: ``["Par", "is", " is", " big", "</s>"]``.
     question
-        What was asked.
+        The question.
     similarity
         ``"rouge_l"``, another name of :data:`COMPARISONS`, a function of two texts, a Comparison or a PairCache.
     n_end
-        How many of the last tokens ended the answer; they are special, and so is what :func:`is_special` says.
+        How many of the last tokens ended the answer; they count as special, besides those of :func:`is_special`.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def _by_comparison(tokens: Sequence[str], question: str, marks: NDArray[np.bool_
 
 
 def _by_rouge_l(tokens: Sequence[str], question: str, marks: NDArray[np.bool_], _cache: PairCache) -> Array:
-    """Do the same with less work: a longest common subsequence contains what two texts begin and end with.
+    """Compute the same faster: a longest common subsequence contains the common start and end of two texts.
 
     So only the words around the token are compared; all others, those of the question included, are in common.
     """
@@ -93,9 +93,9 @@ def _by_rouge_l(tokens: Sequence[str], question: str, marks: NDArray[np.bool_], 
 
 
 def _words_around(text: str, start: int, end: int, apart: list[int]) -> tuple[list[str], list[str]]:
-    """Return the words that dropping ``text[start:end]`` may change, and what becomes of them.
+    """Return the words that dropping ``text[start:end]`` may change, before and after the change.
 
-    They reach from the last letter before it that keeps words ``apart`` to the first one after it.
+    They reach from the last separator (``apart``) before it to the first one after it.
     """
     ends = end == len(text) or text[end] == " "
     if ends and (start == 0 or " " in text[start - 1 : start + 1]):

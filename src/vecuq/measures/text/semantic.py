@@ -1,4 +1,4 @@
-"""Semantic entropy: samples that mean the same are one outcome. Kuhn et al., Semantic Uncertainty (ICLR 2023)."""
+"""Semantic entropy: samples with the same meaning are one outcome. Kuhn et al., Semantic Uncertainty (ICLR 2023)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ OVER = ("samples", "classes")
 def semantic_classes(agrees: Any) -> NDArray[np.intp]:
     """Return the number of the class of meaning of each sample, numbered as they appear.
 
-    In order, each sample joins the first class whose first member it agrees with both ways, or founds its own.
+    In order, each sample joins the first class whose first member it agrees with in both directions, or starts a new
+    class.
 
     Parameters
     ----------
     agrees
         (samples, samples) of bool: whether sample i (premise) entails sample j (hypothesis). For the rule of the
-        original code, which merges unless there is a contradiction, whether it does not contradict it.
+        original code, which merges unless there is a contradiction: whether it does not contradict it.
 
     Examples
     --------

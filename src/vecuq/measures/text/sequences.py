@@ -1,4 +1,4 @@
-"""Measures of the samples' log-probabilities: sequence entropy, and SAR, where similar samples support each other."""
+"""Measures of the samples' log-probabilities: sequence entropy, and SAR, where similar samples add up."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def sequence_entropy(sample_logprobs: Any) -> float:
 def sequence_entropy_normalised(sample_logprobs: Any, lengths: Any) -> float:
     """Sequence entropy with each log-probability divided by its length, ``-mean_j lp_j / L_j``, in [0, inf).
 
-    ``lengths`` counts the tokens of each sample without the end of sequence. An empty sample counts as one token, for
-    its end is what was drawn.
+    ``lengths`` counts the tokens of each sample without the end of sequence. An empty sample counts as one token,
+    its end.
 
     Examples
     --------
@@ -43,9 +43,9 @@ def sequence_entropy_normalised(sample_logprobs: Any, lengths: Any) -> float:
 
 
 def sentence_sar(sample_logprobs: Any, similarity: Any, *, temperature: float = 0.001) -> float:
-    """Sequence entropy where similar samples lend each other probability; any real number.
+    """Sequence entropy where similar samples add to each other's probability; any real number.
 
-    ``mean_i -log(p_i + sum_{j != i} S_ij p_j / t)`` with ``p = exp(lp)``, worked out by their logarithms. Duan et al.,
+    ``mean_i -log(p_i + sum_{j != i} S_ij p_j / t)`` with ``p = exp(lp)``, computed with logarithms. Duan et al.,
     Shifting Attention to Relevance (ACL 2024), equation 8. ``similarity`` is (samples, samples), within [0, 1].
 
     Examples
@@ -59,9 +59,9 @@ def sentence_sar(sample_logprobs: Any, similarity: Any, *, temperature: float = 
     if not found.size:
         return MISSING
     with np.errstate(divide="ignore"):
-        lent = np.log(matrix) - np.log(temperature)
-    np.fill_diagonal(lent, 0.0)
-    return float(0.0 - log_sum_exp(lent + found).mean())
+        added = np.log(matrix) - np.log(temperature)
+    np.fill_diagonal(added, 0.0)
+    return float(0.0 - log_sum_exp(added + found).mean())
 
 
 def sar(

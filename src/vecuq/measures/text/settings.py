@@ -19,24 +19,25 @@ OF = ("answer", "samples")
 
 @dataclass(frozen=True)
 class TextSettings:
-    """How the text measures of an answer are worked out. The defaults need texts and log-probabilities alone.
+    """How the text measures of an answer are computed. The defaults need only texts and log-probabilities.
 
     Parameters
     ----------
     similarity
         How texts are compared for consistency, CoCoA and SAR: ``"rouge_l"``, ``"rouge_1"``, ``"rouge_2"``, ``"bleu"``,
         ``"jaccard"``, a function of two texts, a :class:`Comparison` (see :func:`embeddings`), or ``"recorded"``:
-        the answers bring their matrices.
+        the records contain the similarities.
     nli
         A function from pairs (premise, hypothesis) to probabilities (pairs, 3) of contradiction, neutral, entailment;
         or ``"recorded"``; or None.
     affinity
-        What joins samples in the graph and in classes of meaning: ``"entailment"``, ``"no_contradiction"`` (one minus
-        its probability), ``"jaccard"``, ``"similarity"``; ``"auto"`` is entailment where ``nli`` is given and
-        similarity otherwise.
+        Weights between samples, in the graph and for classes of meaning: ``"entailment"``, ``"no_contradiction"`` (one
+        minus the probability of contradiction), ``"jaccard"``, ``"similarity"``; ``"auto"`` is entailment with
+        ``nli`` and similarity without.
     merge
-        Which verdicts both ways put two samples into one class: ``"entailment"``, or ``"no_contradiction"`` as in
-        Kuhn's code. Without ``nli``, samples whose affinity is at least ``same_meaning`` both ways are one class.
+        Which verdicts, in both directions, put two samples into one class: ``"entailment"``, or
+        ``"no_contradiction"`` as in Kuhn's code. Without ``nli``, samples with an affinity of at least
+        ``same_meaning`` in both directions are one class.
     same_meaning
         See ``merge``.
     lexical
@@ -46,7 +47,7 @@ class TextSettings:
     semantic_over, semantic_shift
         ``"samples"`` and 0, or ``"classes"`` and 5 as in Kuhn's code.
     relevance_of
-        Whose tokens ``token_sar`` weighs: the ``"answer"``'s, or in the mean over the ``"samples"`` as in Duan's code.
+        Whose tokens ``token_sar`` weights: the ``"answer"``'s, or the mean over the ``"samples"`` as in Duan's code.
     temperature
         The t of SAR.
     """
@@ -78,8 +79,8 @@ class TextSettings:
         number("semantic_shift", self.semantic_shift)
         if self.nli is None and self.affinity in ("entailment", "no_contradiction"):
             raise SettingError(
-                f"affinity={self.affinity!r} needs nli: a function that judges pairs of texts, or 'recorded'. "
-                f"Without one, use affinity='similarity' or 'jaccard'."
+                f"affinity={self.affinity!r} needs nli: a function of pairs of texts, or 'recorded'. "
+                f"Without it, use affinity='similarity' or 'jaccard'."
             )
 
     @property

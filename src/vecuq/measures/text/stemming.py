@@ -93,12 +93,12 @@ def _past_and_ing(word: str) -> str:
     for suffix in ("ed", "ing"):
         left = word.removesuffix(suffix)
         if left != word and _has_vowel(left):
-            return _mended(left)
+            return _restored(left)
     return word
 
 
-def _mended(left: str) -> str:
-    """Give a verb back the end that it lost before -ed or -ing: hop(p)-ing, fil-ing, conflat-ed."""
+def _restored(left: str) -> str:
+    """Restore the end that a verb lost before -ed or -ing: hop(p)-ing, fil-ing, conflat-ed."""
     if left.endswith(("at", "bl", "iz")):
         return left + "e"
     if len(left) > 1 and left[-1] == left[-2] and _consonant(left, len(left) - 1):

@@ -66,7 +66,7 @@ def token_sar(token_logprobs: Any, relevance: Any) -> float:
         return MISSING
     if weights.sum() == 0:
         return perplexity(found)
-    counted = weights != 0  # an impossible token without relevance (0 times infinity) must not spoil the others
+    counted = weights != 0  # a token of probability 0 and relevance 0 would make the sum NaN
     return float(-(found[counted] * weights[counted]).sum() / weights.sum() + 0.0)
 
 

@@ -1,0 +1,274 @@
+"""What the measures of one answer need, each part computed once, on first use, and shared by all measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecuq._check import Array
+from vecuq.errors import VecuqError
+from vecuq.measures.text.checked import floats, same_length, similarities, square
+from vecuq.measures.text.comparison import CONTRADICTION, ENTAILMENT, PairCache, PairCaches, nli_comparison
+from vecuq.measures.text.graph import Spectrum
+from vecuq.measures.text.relevance import token_relevance
+from vecuq.measures.text.semantic import semantic_classes
+from vecuq.measures.text.settings import RECORDED, TextSettings
+
+if TYPE_CHECKING:
+    from vecuq.answers import Answer, AnswerRecord
+
+
+class MissingFeatureError(VecuqError):
+    """Something that an answer lacks. Its message is the reason, the same words for all answers that lack it."""
+
+
+class AnswerFeatures:
+    """What measures compute from one record. What the record does not have raises :class:`MissingFeatureError`.
+
+    Parameters
+    ----------
+    record
+        One question with its answers.
+    settings
+        How texts are compared, and the options of the original papers.
+    """
+
+    def __init__(self, record: AnswerRecord, settings: TextSettings) -> None:
+        self.record = record
+        self.settings = settings
+        self.answer = _no_answer() if record.greedy is None else record.greedy
+        self._relevance_of_tokens: dict[tuple[str, ...] | None, Array] = {}
+
+    @cached_property
+    def token_logprobs(self) -> Array:
+        """Log-probabilities of the answer's tokens."""
+        self._refuse_blank_answer()
+        return _numbers(self.answer.logprobs, "token log-probabilities")
+
+    @cached_property
+    def answer_logprob(self) -> Array:
+        """The terms of the answer's log-probability: the one number if it is given, else its tokens'."""
+        if self.answer.logprob is None:
+            return self.token_logprobs
+        self._refuse_blank_answer()
+        return _numbers([self.answer.logprob], "log-probability of the answer")
+
+    @cached_property
+    def token_entropies(self) -> Array:
+        """Entropies at the answer's tokens."""
+        self._refuse_blank_answer()
+        return _numbers(self.answer.entropies, "token entropies")
+
+    @cached_property
+    def relevance(self) -> Array:
+        """Relevance of the answer's tokens."""
+        self._refuse_blank_answer()
+        said = self.answer
+        return self._relevance(said.tokens, said.token_similarity, said.n_end, self.token_logprobs, "of the answer")
+
+    @cached_property
+    def samples(self) -> tuple[Answer, ...]:
+        """The samples, at least one of them not empty."""
+        found = self.record.samples
+        if not found:
+            raise MissingFeatureError("no samples")
+        if all(sample.text is not None and not sample.text.strip() for sample in found):
+            raise MissingFeatureError("all samples are empty")
+        return found
+
+    def of_several(self) -> AnswerFeatures:
+        """Return this object, if there are at least two samples to compare."""
+        if len(self.samples) < 2:
+            raise MissingFeatureError("only one sample, two are needed")
+        return self
+
+    @cached_property
+    def sample_logprobs(self) -> Array:
+        """Log-probability of each sample."""
+        found = [sample.total_logprob for sample in self.samples]
+        if any(one is None for one in found):
+            raise MissingFeatureError("samples without log-probabilities")
+        return _numbers(found, "log-probabilities of the samples")
+
+    @cached_property
+    def sample_lengths(self) -> list[int]:
+        """Number of tokens of each sample, without those that ended it."""
+        found = [s.text_tokens if s.logprobs is None else s.text_logprobs for s in self.samples]
+        if any(one is None for one in found):
+            raise MissingFeatureError("samples without token log-probabilities")
+        return [len(one) for one in found if one is not None]
+
+    @cached_property
+    def sample_token_logprobs(self) -> list[Array]:
+        """Log-probabilities of each sample's tokens, without those that ended it."""
+        found = [sample.text_logprobs for sample in self.samples]
+        if any(one is None for one in found):
+            raise MissingFeatureError("samples without token log-probabilities")
+        return [floats(one) for one in found]
+
+    @cached_property
+    def sample_relevances(self) -> list[Array]:
+        """Relevance of each sample's tokens, of which an empty sample has none; samples of the same tokens share it."""
+        if any(sample.text is not None and not sample.text.strip() for sample in self.samples):
+            raise MissingFeatureError("an empty sample has no tokens to weigh")
+        found: list[Array] = []
+        for sample, logprobs in zip(self.samples, self.sample_token_logprobs, strict=True):
+            if not len(logprobs):
+                raise MissingFeatureError("samples without tokens")
+            found.append(self._sample_relevance(sample, logprobs))
+        return found
+
+    def _sample_relevance(self, sample: Answer, logprobs: Array) -> Array:
+        tokens, similarity = sample.text_tokens, sample.token_similarity
+        if similarity is not None:
+            similarity = similarity[: len(similarity) - sample.n_end]
+            return self._relevance(tokens, similarity, 0, logprobs, "of the samples")
+        if tokens not in self._relevance_of_tokens:
+            self._relevance_of_tokens[tokens] = self._relevance(tokens, None, 0, logprobs, "of the samples")
+        return self._relevance_of_tokens[tokens]
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """Texts of the samples."""
+        found = [sample.text for sample in self.samples]
+        if any(text is None for text in found):
+            raise MissingFeatureError("samples without texts")
+        return [text for text in found if text is not None]
+
+    @cached_property
+    def similarity_to_samples(self) -> Array:
+        """Similarity of the answer to each sample, the mean of both directions."""
+        self._refuse_blank_answer()
+        if self.settings.similarity == RECORDED:
+            _refuse_none(self.record.similarity_to_samples, "recorded similarity to the samples")
+            found = similarities(self.record.similarity_to_samples).ravel()
+            same_length("samples", self.samples, "recorded similarities to them", found)
+            return found
+        if self.answer.text is None:
+            raise MissingFeatureError("no text of the answer")
+        there = self._cache.table([self.answer.text], self.texts)[0]
+        back = self._cache.table(self.texts, [self.answer.text])[:, 0]
+        return np.asarray((there + back) / 2)
+
+    @cached_property
+    def similarity_of_samples(self) -> Array:
+        """Similarity of the samples to each other; each to itself 1, unless it was recorded otherwise."""
+        if self.settings.similarity == RECORDED:
+            _refuse_none(self.record.similarity_of_samples, "recorded similarity of the samples")
+            return square(self.record.similarity_of_samples, len(self.samples))
+        return _with_ones(self._cache.table(self.texts, self.texts))
+
+    @cached_property
+    def lexical(self) -> Array:
+        """Similarity of the samples' texts by their words."""
+        return self._caches.of(self.settings.lexical).table(self.texts, self.texts)
+
+    @cached_property
+    def nli(self) -> Array:
+        """Probabilities of contradiction, neutral and entailment, (samples, samples, 3)."""
+        judge = self.settings.nli
+        if judge == RECORDED:
+            _refuse_none(self.record.nli_of_samples, "recorded NLI probabilities")
+            found, wanted = similarities(self.record.nli_of_samples), (len(self.samples), len(self.samples), 3)
+            if found.shape != wanted:
+                raise MissingFeatureError("recorded NLI probabilities that are not (samples, samples, 3)")
+            return found
+        if judge is None or isinstance(judge, str):
+            raise MissingFeatureError("no NLI model")
+        found = PairCache(nli_comparison(judge)).table(self.texts, self.texts)
+        found[np.eye(len(found), dtype=bool)] = (0.0, 0.0, 1.0)
+        return found
+
+    @cached_property
+    def affinity(self) -> Array:
+        """Weights of the edges between samples in the graph, (samples, samples)."""
+        edges = self.settings.edges
+        if edges == "entailment":
+            return np.asarray(self.nli[..., ENTAILMENT])
+        if edges == "no_contradiction":
+            return np.asarray(1.0 - self.nli[..., CONTRADICTION])
+        if edges == "similarity":
+            return self.similarity_of_samples
+        return _with_ones(self._caches.of("jaccard").table(self.texts, self.texts))
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """Eigenvalues and eigenvectors of that graph."""
+        return Spectrum.of(self.affinity, unit_diagonal=self.settings.unit_diagonal)
+
+    @cached_property
+    def classes(self) -> NDArray[np.intp]:
+        """Number of the class of meaning of each sample."""
+        if self.settings.nli is None:
+            if np.isnan(self.affinity).any():
+                raise MissingFeatureError("similarities with missing values")
+            return semantic_classes(self.affinity >= self.settings.same_meaning)
+        if np.isnan(self.nli).any():
+            raise MissingFeatureError("NLI probabilities with missing values")
+        verdicts = self.nli.argmax(axis=-1)
+        return semantic_classes(
+            verdicts == ENTAILMENT if self.settings.merge == "entailment" else verdicts != CONTRADICTION
+        )
+
+    @cached_property
+    def _caches(self) -> PairCaches:
+        return PairCaches()
+
+    @property
+    def _cache(self) -> PairCache:
+        return self._caches.of(self.settings.similarity)
+
+    def _refuse_blank_answer(self) -> None:
+        if self.answer.text is not None and not self.answer.text.strip():
+            raise MissingFeatureError("the answer is empty")
+
+    def _relevance(
+        self,
+        tokens: Sequence[str] | None,
+        similarity: Sequence[float] | None,
+        n_end: int,
+        logprobs: Array,
+        whose: str,
+    ) -> Array:
+        if similarity is not None:
+            found = 1.0 - similarities(similarity).ravel()
+        elif self.settings.similarity == RECORDED:
+            raise MissingFeatureError(f"no recorded token similarity {whose}")
+        elif tokens is None:
+            raise MissingFeatureError(f"no tokens {whose} as text")
+        else:
+            found = token_relevance(tokens, self.record.question or "", similarity=self._cache, n_end=n_end)
+        if len(found) != len(logprobs):
+            raise MissingFeatureError(f"tokens {whose} that do not match their log-probabilities in number")
+        return found
+
+
+def _numbers(values: Any, name: str) -> Array:
+    """Return values as an array, if there are any and none is missing."""
+    _refuse_none(values, name)
+    found = floats(values).ravel()
+    if not found.size:
+        raise MissingFeatureError(f"no {name}")
+    if np.isnan(found).any():
+        raise MissingFeatureError(f"{name} with missing values")
+    return found
+
+
+def _refuse_none(value: Any, name: str) -> None:
+    if value is None:
+        raise MissingFeatureError(f"no {name}")
+
+
+def _no_answer() -> Answer:
+    from vecuq.answers import Answer
+
+    return Answer(text=None)
+
+
+def _with_ones(matrix: Array) -> Array:
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
