@@ -28,9 +28,8 @@ from .ranking import demo as demo
 from .ranking import evaluate_labels as evaluate_labels
 from .ranking import rank as rank
 from .ranking import report as report
-from .scoring import SELECT as SELECT
+from .scored_batches import Wanted as Wanted
 from .scoring import Scored as Scored
-from .scoring import Wanted as Wanted
 from .scoring import score as score
 from .studies import STUDY_NAMES as STUDY_NAMES
 from .studies import reproduce as reproduce

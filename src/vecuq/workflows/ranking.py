@@ -18,7 +18,8 @@ from vecuq.table import ScoreTable, TableLike, TableReader, TableSource, is_stdi
 from vecuq.workflows.fitting import Fitted, fit
 from vecuq.workflows.labels import Labels, label_columns, read_whole
 from vecuq.workflows.places import load_model, refuse_overwriting, refuse_place
-from vecuq.workflows.scoring import PLAIN, Scored, Wanted, score
+from vecuq.workflows.scored_batches import PLAIN, Wanted
+from vecuq.workflows.scoring import Scored, score
 from vecuq.workflows.watch import NOBODY, PathLike, Watch
 
 if TYPE_CHECKING:

@@ -1,0 +1,166 @@
+"""How every batch of a table is scored: what is wanted, which columns were matched, what is added to the rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecuq._check import Array, in_range, one_of, wanted_columns, whole_number
+from vecuq.conformal import flagged, largest_selected
+from vecuq.errors import ColumnError, SettingError
+from vecuq.ranker import MISSING_CHOICES, Ranker, Ranking
+from vecuq.table import CONTRIBUTION, RESERVED, ScoreTable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# The third choice of Ranker.select, "none", is the column `flagged`.
+SELECT = ("bh", "by")
+_OURS = (*RESERVED, "selected", "why")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is added to every row, what becomes of rows with missing scores, and the order of the rows."""
+
+    alpha: float | None = None
+    explain: bool = False
+    missing: str = "nan"
+    select: str | None = None
+    replace: bool = False
+    sort: bool = False
+    top: int | None = None
+
+    def __post_init__(self) -> None:
+        one_of("missing", self.missing, MISSING_CHOICES)
+        if self.alpha is not None:
+            in_range("alpha", self.alpha, 0.0, 1.0, ends="()")
+        if self.top is not None:
+            whole_number("top", self.top, 1)
+        if self.select is not None:
+            one_of("select", self.select, SELECT)
+            if self.alpha is None:
+                raise SettingError(
+                    f"select={self.select!r} needs a rate. Give alpha=0.1, say: the share of selected rows that may be "
+                    f"wrong."
+                )
+
+    def refuse(self, ranker: Ranker) -> None:
+        """Raise, before any row is read, for what the model cannot deliver."""
+        if self.alpha is not None:
+            ranker.threshold(self.alpha)
+        if self.missing == "marginal":
+            ranker.require_kept_rows()
+        if self.explain:
+            ranker.baseline  # noqa: B018 - old models keep no medians
+
+    def added(self, ranker: Ranker) -> list[str]:
+        """Return the columns that a table gets."""
+        names = ["uncertainty", *(["p_value"] if ranker.diagnostics.n_held else [])]
+        names += [name for name, wanted in (("flagged", self.alpha), ("selected", self.select)) if wanted is not None]
+        return [*names, "why", *(CONTRIBUTION + name for name in ranker.columns)] if self.explain else names
+
+
+PLAIN = Wanted()
+
+
+@dataclass(frozen=True)
+class BatchScorer:
+    """How every batch of one table is scored: its columns were matched once."""
+
+    ranker: Ranker
+    wanted: Wanted
+    absent: tuple[str, ...]  # score columns that the table lacks
+    dropped: tuple[str, ...]  # columns of an earlier scoring
+    cutoff: float | None = None  # the largest p-value of a row that is selected, once all rows were seen
+
+    @staticmethod
+    def of(ranker: Ranker, wanted: Wanted, present: Sequence[str]) -> BatchScorer:
+        """Match the columns of a table with those of the model."""
+        absent = tuple(name for name in ranker.columns if name not in present)
+        if absent and (wanted.missing != "marginal" or len(absent) == len(ranker.columns)):
+            wanted_columns(ranker.columns, present, purpose="needed as score columns")
+        ours = {*RESERVED, *wanted.added(ranker)} if not wanted.replace else set()
+        taken = [name for name in present if name in ours]
+        if taken:
+            raise ColumnError(
+                f"The table has columns {taken} already, which scoring adds. Rename or drop them, or replace them with "
+                f"replace=True."
+            )
+        return BatchScorer(ranker, wanted, absent, tuple(filter(_is_ours, present)) if wanted.replace else ())
+
+    def with_cutoff(self, batches: Iterable[pa.RecordBatch]) -> BatchScorer:
+        """Find the largest p-value of a row that is selected among all rows of all batches."""
+        counts: Counter[float] = Counter()
+        n_rows = 0
+        for batch in batches:
+            p_values = np.asarray(self._rank(self._table_of(batch)).p_values)
+            found, times = np.unique(p_values[~np.isnan(p_values)], return_counts=True)
+            counts.update(dict(zip(found.tolist(), times.tolist(), strict=True)))
+            n_rows += len(batch)
+        method = str(self.wanted.select)
+        rate = self.ranker.rate_of(self.wanted.alpha, method=method, n_rows=n_rows)
+        values = np.array(sorted(counts))
+        times = np.array([counts[value] for value in values], dtype=np.intp)
+        return replace(self, cutoff=largest_selected(values, times, rate, method))
+
+    def ranked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the batch with its scores added; a row without a score has nulls there."""
+        table = self._table_of(batch)
+        ranking = self._rank(table)
+        added, flags = {"uncertainty": _nullable(ranking.uncertainty)}, None
+        if ranking.p_values is not None:
+            added["p_value"] = _nullable(ranking.p_values)
+            if self.wanted.alpha is not None:
+                flags = flagged(ranking.p_values, self.wanted.alpha)
+                added["flagged"] = _nullable(flags)
+            if self.cutoff is not None:
+                added["selected"] = _nullable(ranking.p_values <= self.cutoff)
+        if self.wanted.explain:
+            added |= self._reasons(table, flags)
+        batch = batch.drop_columns(list(self.dropped)) if self.dropped else batch
+        for name, column in added.items():
+            batch = batch.append_column(name, column)
+        return batch
+
+    def _table_of(self, batch: pa.RecordBatch) -> ScoreTable:
+        """Convert a batch, once: into the model's columns and direction."""
+        columns, flipped = self.ranker.columns, self.ranker.flipped
+        if not self.absent:
+            return ScoreTable.of(batch, columns=columns, flip=flipped)
+        present = [name for name in columns if name not in self.absent]
+        values = np.full((len(batch), len(columns)), np.nan)
+        found = ScoreTable.of(batch, columns=present, flip=flipped & set(present)).values
+        values[:, [columns.index(name) for name in present]] = found
+        return ScoreTable(columns, values, flipped=flipped)
+
+    def _rank(self, table: ScoreTable) -> Ranking:
+        # One count for the whole table, instead of one warning per piece.
+        return self.ranker.rank(table, missing=self.wanted.missing, n_jobs=-1, warn=False)
+
+    def _reasons(self, table: ScoreTable, flags: NDArray[np.bool_] | None) -> dict[str, Any]:
+        """Return the columns that say why: a sentence for flagged rows, and every column's contribution."""
+        import pyarrow as pa
+
+        missing = self.wanted.missing
+        contributions = self.ranker.explain(table, missing=missing, n_jobs=-1)
+        chosen = np.ones(len(table), dtype=bool) if flags is None else flags
+        sentences = iter(self.ranker.reasons(table.values[chosen], contributions[chosen], missing=missing))
+        added = {"why": pa.array([next(sentences) if one else None for one in chosen], type=pa.string())}
+        names = enumerate(self.ranker.columns)
+        return added | {CONTRIBUTION + name: _nullable(contributions[:, k]) for k, name in names}
+
+
+def _is_ours(name: str) -> bool:
+    return name in _OURS or name.startswith(CONTRIBUTION)
+
+
+def _nullable(values: Array | NDArray[np.bool_]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(values, from_pandas=True)
