@@ -320,9 +320,9 @@ def test_processes_keep_the_order_and_the_bits(records, tmp_path):
 
 
 def test_work_in_processes_comes_back_in_order_and_errors_are_raised_in_place():
-    assert list(in_order(abs, range(-20, 0), jobs=2, alone=2)) == list(range(20, 0, -1))
-    assert list(in_order(abs, [], jobs=2)) == []
-    done = in_order(math.sqrt, [4.0, 1.0, -1.0, 9.0], jobs=2, alone=1)
+    assert list(in_order(abs, range(-20, 0), n_jobs=2, alone=2)) == list(range(20, 0, -1))
+    assert list(in_order(abs, [], n_jobs=2)) == []
+    done = in_order(math.sqrt, [4.0, 1.0, -1.0, 9.0], n_jobs=2, alone=1)
     assert [next(done), next(done)] == [2.0, 1.0]
     with pytest.raises(ValueError, match=r"math domain error|nonnegative"):
         next(done)

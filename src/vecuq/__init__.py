@@ -1,4 +1,4 @@
-"""vecuq: many uncertainty scores, one order you can trust."""
+"""vecuq: many uncertainty scores, one order."""
 
 from lazy_loader import attach_stub
 

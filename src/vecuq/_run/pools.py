@@ -80,33 +80,33 @@ def _drain(queue: Queue[object]) -> None:
         return
 
 
-def in_order(function: Callable[[S], T], items: Iterable[S], *, jobs: int, alone: int = 4) -> Iterator[T]:
-    """Yield ``function(item)`` for each item, in the order of the items, made by ``jobs`` processes.
+def in_order(function: Callable[[S], T], items: Iterable[S], *, n_jobs: int, alone: int = 4) -> Iterator[T]:
+    """Yield ``function(item)`` for each item, in the order of the items, made by ``n_jobs`` processes.
 
     The first ``alone`` items are worked on here, so that a small job starts no process; with one job, all are. At most
     two items per job are under way, however many there are. The function and the items must survive pickling.
     """
     stream = iter(items)
-    yield from map(function, stream if jobs == 1 else islice(stream, alone))
-    if jobs > 1:
-        yield from _by_processes(function, stream, jobs)
+    yield from map(function, stream if n_jobs == 1 else islice(stream, alone))
+    if n_jobs > 1:
+        yield from _by_processes(function, stream, n_jobs)
 
 
-def _by_processes(function: Callable[[S], T], stream: Iterator[S], jobs: int) -> Iterator[T]:
+def _by_processes(function: Callable[[S], T], stream: Iterator[S], n_jobs: int) -> Iterator[T]:
     first = next(stream, _END)
     if first is _END:
         return
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_follow_parent)
+    pool = ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn"), initializer=_follow_parent)
     running: deque[Future[T]] = deque([pool.submit(function, first)])  # type: ignore[arg-type]
     try:
         for item in stream:
             running.append(pool.submit(function, item))
-            if len(running) > 2 * jobs:
+            if len(running) > 2 * n_jobs:
                 yield running.popleft().result()
         while running:
             yield running.popleft().result()
     except BrokenProcessPool:
-        raise MemoryError("A worker process was killed, most often for want of memory; use fewer jobs.") from None
+        raise MemoryError("A worker process was killed, most often for want of memory; use a smaller n_jobs.") from None
     finally:
         pool.shutdown(cancel_futures=True)
 

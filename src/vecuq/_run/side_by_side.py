@@ -13,7 +13,9 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def side_by_side(function: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[tuple[Item, Result]]:
+def side_by_side(
+    function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int
+) -> Iterator[tuple[Item, Result]]:
     """Yield every item with its result as they come; the next item is taken up when the caller is done with one.
 
     The first error is raised, and calls still under way are left to themselves: a call to a server may last minutes,
@@ -21,16 +23,16 @@ def side_by_side(function: Callable[[Item], Result], items: Iterable[Item], jobs
 
     Examples
     --------
-    >>> sorted(side_by_side(abs, [-1, 2, -3], jobs=2))
+    >>> sorted(side_by_side(abs, [-1, 2, -3], n_jobs=2))
     [(-3, 3), (-1, 1), (2, 2)]
     """
     queue, done = SimpleQueue[tuple[Item, ...]](), SimpleQueue[tuple[Item, Future[Result]]]()
-    for _ in range(jobs):
+    for _ in range(n_jobs):
         Thread(target=_work, args=(function, queue, done), daemon=True).start()
     waiting, running = iter(items), 0
     try:
         while True:
-            for item in islice(waiting, jobs - running):
+            for item in islice(waiting, n_jobs - running):
                 queue.put((item,))
                 running += 1
             if not running:
@@ -39,7 +41,7 @@ def side_by_side(function: Callable[[Item], Result], items: Iterable[Item], jobs
             running -= 1
             yield item, outcome.result()
     finally:
-        for _ in range(jobs):
+        for _ in range(n_jobs):
             queue.put(())
 
 

@@ -97,7 +97,7 @@ app = typer.Typer(
     cls=LazyGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Many uncertainty scores, one order you can trust.",
+    help="Many uncertainty scores, one order.",
 )
 
 

@@ -19,19 +19,21 @@ from vecuq.table import ScoreTable
 EMBEDDINGS = ("auto", "embeddings", "logits")
 
 
-def fit_densities(names: Sequence[str], train: ClassifierOutputs | None, *, embedding: str = "auto") -> dict[str, Any]:
+def fit_densities(
+    measures: Sequence[str], train: ClassifierOutputs | None, *, embedding: str = "auto"
+) -> dict[str, Any]:
     """Fit the densities among the named measures to training outputs.
 
     ``embedding`` says what they look at: the embeddings, the logits (as the paper's authors do), or, with ``"auto"``,
     the embeddings where there are any.
     """
-    wanted = [measure for measure in find_measures(names) if measure.needs == "training"]
+    wanted = [measure for measure in find_measures(measures) if measure.needs == "training"]
     if not wanted:
         return {}
     listed = [measure.name for measure in wanted]
     if train is None or train.labels is None:
         lack = "training outputs" if train is None else "labels in the training outputs"
-        raise TableError(f"The measures {listed} need {lack} (--train). Give them, or leave these measures out.")
+        raise TableError(f"The measures {listed} need {lack}. Give them as train=, or leave these measures out.")
     points = _points(train, embedding)
     with one_blas_thread():  # on a busy machine several threads have been twenty times slower
         return {measure.name: measure.compute.fit(points, train.labels) for measure in wanted}
@@ -39,7 +41,7 @@ def fit_densities(names: Sequence[str], train: ClassifierOutputs | None, *, embe
 
 def measure(
     outputs: ClassifierOutputs,
-    names: Sequence[str],
+    measures: Sequence[str],
     densities: Mapping[str, Any] | None = None,
     *,
     embedding: str = "auto",
@@ -51,7 +53,7 @@ def measure(
     ----------
     outputs
         What the model said of the rows.
-    names
+    measures
         Measures and compositions, see :func:`list_measures`.
     densities
         What :func:`fit_densities` made of the training outputs, with the same ``embedding``.
@@ -66,7 +68,7 @@ def measure(
     >>> measure(outputs, ["entropy", "mutual_information"]).values.round(6)
     array([[1.386294, 0.      ]])
     """
-    wanted, fitted = find_measures(names), dict(densities or {})
+    wanted, fitted = find_measures(measures), dict(densities or {})
     _refuse_impossible(wanted, outputs, fitted)
     values = np.empty((outputs.n_rows, len(wanted)))
     dense = [k for k, column in enumerate(wanted) if column.needs == "training"]
@@ -135,4 +137,4 @@ def _refuse_impossible(wanted: Sequence[Measure], outputs: ClassifierOutputs, fi
         raise TableError(f"The measures {raw} need logits; these outputs are probabilities. Leave them out.")
     absent = [measure.name for measure in wanted if measure.needs == "training" and measure.name not in fitted]
     if absent:
-        raise TableError(f"The measures {absent} must be fitted to training outputs first (--train).")
+        raise TableError(f"The measures {absent} must be fitted to training outputs first: give train=.")

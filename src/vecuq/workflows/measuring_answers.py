@@ -113,7 +113,7 @@ def measure_answers(
     # Only after the last answer is it known which columns there are, so the table waits in a temporary file.
     with TemporaryDirectory(prefix="vecuq-") as folder:
         waiting = Path(folder) / "scores.parquet"
-        chunks = in_order(partial(measure_chunk, wanted), _chunks(reader), jobs=processes)
+        chunks = in_order(partial(measure_chunk, wanted), _chunks(reader), n_jobs=processes)
         write_batches(waiting, _gathered(_counted(chunks, tally, watch)))
         tally.refuse_empty(needed)
         left_out = _write_kept(waiting, out, tally, needed if complete else ())
