@@ -7,7 +7,6 @@ kernels use (4, 6, 8, 12, 16, 24, 32, 48), so that no row falls into a ragged ti
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -18,11 +17,9 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from vecuq._check import Array
+from vecuq._run.jobs import resolve_jobs
 
 BLOCK = 576
-# The allocator of glibc hands the pages of freed blocks back to the system, to be faulted in again for the next one,
-# until it has seen a larger array come and go. Showing it one, never touched, makes blocks up to twice as fast.
-np.empty(2**24, dtype=np.uint8)
 # Below this many rows the threads cost more than they save.
 _ROWS_PER_TASK = 32 * BLOCK
 
@@ -72,11 +69,11 @@ def in_blocks(
 ) -> Array:
     """Apply a row-wise function to ``rows`` in padded blocks of ``block`` rows; returns (rows, columns).
 
-    Many rows are shared among ``n_jobs`` threads (None: one per core); the blocks, and so the bits, stay the same.
+    Many rows are shared among ``n_jobs`` threads, see :func:`resolve_jobs`; the bits do not depend on it.
     """
     out = np.empty((len(rows), rows.shape[1]))
     tasks = list(spans(len(rows), _ROWS_PER_TASK))
-    threads = min(n_jobs or os.cpu_count() or 1, len(tasks))
+    threads = min(resolve_jobs(n_jobs), len(tasks))
     with one_blas_thread():
         if threads <= 1:
             _fill(function, rows, out, block)

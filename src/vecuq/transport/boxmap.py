@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vecuq._run import scratch
 from vecuq.transport.cells import stair_products
 from vecuq.transport.projection import chebyshev_values
 from vecuq.transport.targets import Array
@@ -31,16 +32,18 @@ class Half:
     stairs: tuple[int, ...]  # with how many functions of the last column each one of the first is multiplied
     matrix: Array  # (1 + columns, terms, products): makes the values, then the slopes times epsilon / (2 h)
 
-    def __call__(self, tables: list[Array]) -> Array:
+    def __call__(self, tables: list[Array], side: str) -> Array:
         """Return values and slopes, (1 + columns, terms, rows), from each column's functions, (functions, rows)."""
         layers, n_terms, n_products = self.matrix.shape
-        made = self.matrix.reshape(layers * n_terms, n_products) @ self._products(tables)
+        products = self._products(tables, side)
+        made = scratch(f"box {side} values", layers * n_terms, products.shape[1])
+        np.matmul(self.matrix.reshape(layers * n_terms, n_products), products, out=made)
         return made.reshape(layers, n_terms, -1)
 
-    def _products(self, tables: list[Array]) -> Array:
+    def _products(self, tables: list[Array], side: str) -> Array:
         if len(tables) < 2:
             return tables[0] if tables else np.ones((1, 1))
-        return stair_products(tables[0], tables[1], self.stairs)
+        return stair_products(tables[0], tables[1], self.stairs, f"box {side} products")
 
 
 @dataclass(frozen=True)
@@ -65,10 +68,14 @@ class BoxMap:
         """Return the rank images of rows inside the box."""
         units = rows.T - self.centre[:, None]
         units /= self.half[:, None]
-        powers = chebyshev_values(units, self.bases[0].shape[1])
-        tables = [basis @ powers[:, k] for k, basis in enumerate(self.bases)]
+        degrees = self.bases[0].shape[1]
+        powers = chebyshev_values(units, degrees, scratch("box powers", degrees, *units.shape))
+        tables = [
+            np.matmul(basis, powers[:, k], out=scratch(f"box functions {k}", len(basis), len(rows)))
+            for k, basis in enumerate(self.bases)
+        ]
         split = len(tables) // 2
-        f, g = self.first(tables[:split]), self.second(tables[split:])
+        f, g = self.first(tables[:split], "first"), self.second(tables[split:], "second")
         sums = np.empty((1 + len(tables), len(rows)))  # F, then its slopes along each column
         np.einsum("lrb,rb->lb", f, g[0], out=sums[: 1 + split])
         np.einsum("lrb,rb->lb", g[1:], f[0], out=sums[1 + split :])

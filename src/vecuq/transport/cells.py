@@ -20,6 +20,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from vecuq._run import scratch
 from vecuq.transport.targets import Array
 
 # exp(-REACH) times exp(-REACH) is still far above the smallest float64, exp(-708).
@@ -100,22 +101,25 @@ def _exponentials(axis: Array, slope: Array, step: float | None) -> Array:
     return np.where(up, powers[::-1], powers)
 
 
-def khatri_rao(factors: list[Array], n_rows: int) -> Array:
+def khatri_rao(factors: list[Array], n_rows: int, buffer: str | None = None) -> Array:
     """Column-wise Kronecker product: column i of the result is the outer product of column i of every factor.
 
-    Rows of data run along the last axis, so that every inner loop is long and contiguous.
+    Rows of data run along the last axis, so that every inner loop is long and contiguous. With a ``buffer``, the
+    result lies in scratch memory of that name.
     """
     if not factors:
         return np.ones((1, n_rows))
     product = factors[0]
-    for factor in factors[1:]:
-        product = (product[:, None, :] * factor).reshape(-1, n_rows)
+    for k, factor in enumerate(factors[1:]):
+        shape = len(product), len(factor), n_rows
+        made = np.empty(shape) if buffer is None else scratch(f"{buffer} {k}", *shape)
+        product = np.multiply(product[:, None, :], factor, out=made).reshape(-1, n_rows)
     return product
 
 
-def stair_products(rows: Array, factor: Array, counts: Sequence[int]) -> Array:
-    """Multiply every row with the first few rows of a factor, as many as ``counts`` gives it."""
-    made, start = np.empty((sum(counts), factor.shape[1])), 0
+def stair_products(rows: Array, factor: Array, counts: Sequence[int], buffer: str) -> Array:
+    """Multiply every row with the first few rows of a factor, as many as ``counts`` gives it, in a scratch buffer."""
+    made, start = scratch(buffer, sum(counts), factor.shape[1]), 0
     for row, count in zip(rows, counts, strict=True):
         np.multiply(row, factor[:count], out=made[start : start + count])
         start += count

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from vecuq._run import BLOCK, in_blocks
+from vecuq._run import BLOCK, in_blocks, scratch
 from vecuq.transport.boxmap import BOX_BLOCK, BoxMap
 from vecuq.transport.cells import REACH, Cells, khatri_rao
 from vecuq.transport.expansion import box_map
@@ -114,10 +114,11 @@ class GridMap:
     def _images(self, rows: Array, centre: Array, v: Array) -> Array:
         factors = self._cells.factors(rows, centre)
         half = len(factors) // 2
-        P, Q = khatri_rao(factors[:half], len(rows)), khatri_rao(factors[half:], len(rows))
+        P, Q = khatri_rao(factors[:half], len(rows), "map P"), khatri_rao(factors[half:], len(rows), "map Q")
         first, second = self._moments
         # Weight of every grid point of one half, summed over the other half.
-        right = second @ ((v.T @ P) * Q)
+        weights = np.matmul(v.T, P, out=scratch("map weights", v.shape[1], len(rows)))
+        right = second @ np.multiply(weights, Q, out=weights)
         left = first @ (P * (v @ Q)) if half else right[-1:]
         return np.concatenate([left[:-1] / left[-1], right[:-1] / right[-1]]).T
 

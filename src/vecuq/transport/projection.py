@@ -19,7 +19,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from vecuq._run import spans
+from vecuq._run import scratch, spans
 from vecuq.transport.cells import Cells, khatri_rao, stair_products
 from vecuq.transport.contraction import contract_linear, safe_log
 from vecuq.transport.separable import CornerKernel
@@ -36,9 +36,9 @@ def chebyshev_nodes(q: int) -> Array:
     return -np.cos(np.pi * (np.arange(q) + 0.5) / q)
 
 
-def chebyshev_values(x: Array, q: int) -> Array:
+def chebyshev_values(x: Array, q: int, out: Array | None = None) -> Array:
     """Return T_0(x) .. T_(q-1)(x), shape (q, *x.shape), twice as many at every step: T_(a+j) = 2 T_a T_j - T_(a-j)."""
-    values = np.empty((q, *x.shape))
+    values = np.empty((q, *x.shape)) if out is None else out
     values[0] = 1.0
     if q > 1:
         values[1] = x
@@ -63,9 +63,11 @@ def chebyshev_moments(units: Array, q: int) -> Array:
     stairs = _stairs(q, half), _stairs(q, m - half)
     total = np.zeros([sum(steps[-1]) if steps else 1 for steps in stairs])
     for span in spans(len(units), _ROWS):
-        tables = list(chebyshev_values(np.ascontiguousarray(units[span].T), q).swapaxes(0, 1))
-        left = _products(tables[:half], stairs[0]) if half else np.ones((1, span.stop - span.start))
-        total += left @ _products(tables[half:], stairs[1]).T
+        block = np.ascontiguousarray(units[span].T)
+        tables = list(chebyshev_values(block, q, scratch("chebyshev values", q, *block.shape)).swapaxes(0, 1))
+        left = _products(tables[:half], stairs[0], "left") if half else np.ones((1, block.shape[1]))
+        right = _products(tables[half:], stairs[1], "right")
+        total += np.matmul(left, right.T, out=scratch("moments of a block", *total.shape))
     moments = np.zeros((q**half, q ** (m - half)))
     moments[np.ix_(_low_places(q, half), _low_places(q, m - half))] = total
     return moments.reshape((q,) * m)
@@ -80,11 +82,11 @@ def _stairs(q: int, n_columns: int) -> list[list[int]]:
     return stairs
 
 
-def _products(tables: list[Array], stairs: list[list[int]]) -> Array:
+def _products(tables: list[Array], stairs: list[list[int]], side: str) -> Array:
     """Return the products of low degree, (products, rows), in the order of their degrees."""
     products = tables[0]
-    for table, counts in zip(tables[1:], stairs[1:], strict=True):
-        products = stair_products(products, table, counts)
+    for k, (table, counts) in enumerate(zip(tables[1:], stairs[1:], strict=True)):
+        products = stair_products(products, table, counts, f"moments {side} {k}")
     return products
 
 
