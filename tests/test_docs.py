@@ -9,6 +9,8 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+# A terminal that is wide enough for every option, without colours.
+PLAIN = {"COLUMNS": "200", "TERMINAL_WIDTH": "200", "NO_COLOR": "1", "TERM": "dumb"}
 
 
 def anchors_of(page):
@@ -55,3 +57,16 @@ def test_the_snippet_of_the_readme_runs_as_it_stands(tmp_path, monkeypatch, caps
     shown = re.search(r"print\(.*\)  # (.*?) \.\.\.$", snippet, re.MULTILINE)
     assert capsys.readouterr().out.startswith(shown.group(1))
     assert (tmp_path / "model.vecuq").is_file()
+
+
+def test_every_command_and_option_of_the_page_exists():
+    from typer.testing import CliRunner
+
+    from vecuq.cli import app
+
+    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+    commands = re.findall(r"^\| `vecuq ([a-z]+)", page, re.MULTILINE)
+    helps = [CliRunner().invoke(app, [*words, "--help"], env=PLAIN) for words in ([], *([name] for name in commands))]
+    assert [name for name, shown in zip(["", *commands], helps, strict=True) if shown.exit_code] == []
+    known = set(re.findall(r"--[a-z-]+", "".join(shown.output for shown in helps)))
+    assert set(re.findall(r"--[a-z][a-z-]+", page)) - known == set()
