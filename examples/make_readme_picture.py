@@ -1,4 +1,4 @@
-"""Draw the picture of the README: the paper's motivating example, computed anew."""
+"""Draw the picture of the README: the paper's motivating example."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#777777"
 
 
 def main() -> None:
-    """Left: how the learned order runs through the plane of two scores. Right: how well it does on two tasks."""
+    """Left: lines of equal uncertainty in the plane of two scores. Right: ROC-AUC on two tasks."""
     figure = Figure(figsize=(9.6, 3.7), layout="constrained")
     plane, bars = figure.subplots(1, 2, width_ratios=[1.15, 1.0])
     draw_plane(plane)

@@ -1,4 +1,4 @@
-"""Print the figures of the README: each score, their plain sum and vecuq, on the toy and on the bundled digits."""
+"""Print figures of docs/when-it-helps.md: each score, their plain sum and vecuq, on the toy and the bundled digits."""
 
 import numpy as np
 from scipy.stats import spearmanr

@@ -1,0 +1,72 @@
+"""The pages keep their word: links lead somewhere, the README is short and its snippet runs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+# A terminal that is wide enough for every option, without colours.
+PLAIN = {"COLUMNS": "200", "TERMINAL_WIDTH": "200", "NO_COLOR": "1", "TERM": "dumb"}
+
+
+def anchors_of(page):
+    """Return the anchors that a page's headings make, by GitHub's rule."""
+    headings = re.findall(r"^#+ (.+)$", FENCED.sub("", page.read_text("utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken_links(page):
+    """Return the relative links of a page that lead nowhere."""
+    for link in re.findall(r"\]\(([^)\s]+)\)", FENCED.sub("", page.read_text("utf-8"))):
+        place, _, anchor = link.partition("#")
+        target = (page.parent / place) if place else page
+        if "://" not in link and not (target.exists() and (not anchor or anchor in anchors_of(target))):
+            yield link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_relative_link_leads_somewhere(page):
+    assert list(broken_links(page)) == []
+
+
+def test_a_link_to_nowhere_would_be_seen(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# A title\n[here](#a-title) [gone](gone.md) [no such part](#b) [web](https://example.org)\n")
+    assert list(broken_links(page)) == ["gone.md", "#b"]
+
+
+def test_the_readme_can_be_read_in_a_minute():
+    text = README.read_text("utf-8")
+    assert len(text.split()) < 600
+    assert max(map(len, text.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "adr").glob("*.md")), ids=lambda page: page.stem)
+def test_a_design_decision_takes_about_half_a_page(page):
+    assert len(page.read_text("utf-8").split()) <= 350
+
+
+def test_the_snippet_of_the_readme_runs_as_it_stands(tmp_path, monkeypatch, capsys):
+    (snippet,) = re.findall(r"^```python\n(.*?)^```$", README.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(snippet, "README.md", "exec"), {})  # noqa: S102 - our own text
+    shown = re.search(r"print\(.*\)  # (.*?) \.\.\.$", snippet, re.MULTILINE)
+    assert capsys.readouterr().out.startswith(shown.group(1))
+    assert (tmp_path / "model.vecuq").is_file()
+
+
+def test_every_command_and_option_of_the_page_exists():
+    from typer.testing import CliRunner
+
+    from vecuq.cli import app
+
+    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+    commands = re.findall(r"^\| `vecuq ([a-z]+)", page, re.MULTILINE)
+    helps = [CliRunner().invoke(app, [*words, "--help"], env=PLAIN) for words in ([], *([name] for name in commands))]
+    assert [name for name, shown in zip(["", *commands], helps, strict=True) if shown.exit_code] == []
+    known = set(re.findall(r"--[a-z-]+", "".join(shown.output for shown in helps)))
+    assert set(re.findall(r"--[a-z][a-z-]+", page)) - known == set()
