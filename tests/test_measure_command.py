@@ -128,7 +128,7 @@ def test_a_row_that_is_no_number_is_told(run, files):
 
 def test_what_cannot_be_measured_is_one_line_and_leaves_no_trace(refused, files):
     out = ["-o", files / "s.parquet"]
-    assert "'mahalanobis'] need training outputs (--train)" in refused("measure", files / "test.npz", *out)
+    assert "'mahalanobis'] need training outputs. Give them as --train" in refused("measure", files / "test.npz", *out)
     assert "There is no file" in refused("measure", files / "none.npz", *out)
     assert "hold no `embeddings`" in refused(
         "measure", files / "test.npz", "--train", files / "train.npz", "--embedding", "embeddings", *out

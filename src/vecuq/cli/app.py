@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from vecuq._version import __version__
+from vecuq.cli.wording import PARAMS
 
 
 class Entry(NamedTuple):
@@ -69,6 +70,14 @@ class _PlainFlags:
 
 class _Command(_PlainFlags, TyperCommand):
     """One command, imported."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; messages name its options meanwhile."""
+        before = PARAMS.set(self.params)
+        try:
+            return super().invoke(ctx)
+        finally:
+            PARAMS.reset(before)
 
 
 class LazyGroup(_PlainFlags, TyperGroup):

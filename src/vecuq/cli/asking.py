@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +12,6 @@ import typer
 
 from vecuq.cli.options import AsJson
 from vecuq.cli.talk import err, friendly_errors, note, print_json, usage_errors
-from vecuq.cli.wording import name_options, option_names
 from vecuq.errors import SettingError, VecuqError
 
 if TYPE_CHECKING:
@@ -92,7 +90,7 @@ def ask(
     from vecuq.answers import Endpoint, LocalModel, Plan
     from vecuq.workflows import ask as ask_all
 
-    with usage_errors(), option_names(ctx):
+    with usage_errors():
         if url is None:
             _refuse_options(ctx, _ENDPOINT_ONLY, "an endpoint (--url)", "a local model")
         else:
@@ -101,7 +99,7 @@ def ask(
         system = None if system is None else _text(system)
         plan = Plan(samples, temperature, max_tokens, stops, seed, _text(template), system, raw)
         _refuse_zero({"--jobs": jobs, "--threads": threads})
-    with friendly_errors(), option_names(ctx):
+    with friendly_errors():
         answerer: Answerer
         if url is None:
             answerer = LocalModel(model, n_jobs=threads, context=context)
@@ -116,7 +114,7 @@ def ask(
                 tries=tries,
                 on_retry=note,
             )
-        with _resumable(out), asking_bar(ctx) as progress:
+        with _resumable(out), asking_bar() as progress:
             done = ask_all(questions, out, answerer, plan, n_jobs=jobs, progress=progress)
         _say_done(done, out, as_json=as_json)
 
@@ -182,10 +180,10 @@ def _key(name: str | None) -> str | None:
 
 
 @contextmanager
-def asking_bar(ctx: typer.Context) -> Iterator[Callable[[AskProgress], None]]:
+def asking_bar() -> Iterator[Callable[[AskProgress], None]]:
     """Yield what reports refused questions and, on a terminal, moves a bar with the rate and the time left."""
     if not err.is_terminal:
-        yield partial(_report_refused, ctx)
+        yield _report_refused
         return
     from rich.progress import (
         BarColumn,
@@ -208,11 +206,11 @@ def asking_bar(ctx: typer.Context) -> Iterator[Callable[[AskProgress], None]]:
             elapsed = bars.tasks[bar].elapsed or 0.0
             rate = f"{n_tokens / elapsed:,.0f} tokens/s" if n_tokens and elapsed else ""
             bars.update(bar, completed=now.done, total=now.total, rate=rate)
-            _report_refused(ctx, now)
+            _report_refused(now)
 
         yield report
 
 
-def _report_refused(ctx: typer.Context, now: AskProgress) -> None:
+def _report_refused(now: AskProgress) -> None:
     if now.refused is not None:
-        note(name_options(str(now.refused), ctx))
+        note(now.refused)

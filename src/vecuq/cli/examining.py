@@ -20,7 +20,8 @@ from vecuq.cli.options import (
     Scaling,
     listed,
 )
-from vecuq.cli.talk import as_options, friendly_errors, print_json, table_width, usage_errors, working
+from vecuq.cli.talk import friendly_errors, print_json, table_width, usage_errors, working
+from vecuq.cli.wording import as_options
 from vecuq.ranker import Settings
 
 _DEFAULTS = Settings()

@@ -15,7 +15,6 @@ from vecuq.cli.catalogue import catalogue, print_catalogue
 from vecuq.cli.measuring_answers import measure_texts, wanted_of_answers
 from vecuq.cli.options import AsJson, listed
 from vecuq.cli.talk import friendly_errors, print_json, usage_errors, watching
-from vecuq.cli.wording import option_names
 from vecuq.errors import SettingError
 from vecuq.measures import EMBEDDINGS, find_measures
 from vecuq.workflows import is_answers
@@ -103,15 +102,15 @@ def measure(
         else:
             _refuse_options(for_answers, "answers of a language model", "outputs of a classifier")
     if any(of_answers):
-        with usage_errors(), option_names(ctx):
+        with usage_errors():
             n_jobs = resolve_jobs(-1 if jobs is None else jobs)
             wanted = wanted_of_answers(listed(measures), similarity, quality)
         reading = {"samples": samples or (), "strict": strict, "renormalise": renormalise, "complete": complete}
-        measure_texts(ctx, outputs, scores, wanted, {**reading, "n_jobs": n_jobs}, as_json=as_json)
+        measure_texts(outputs, scores, wanted, {**reading, "n_jobs": n_jobs}, as_json=as_json)
     else:
         names = workflows.DEFAULT_MEASURES if measures is None else tuple(listed(measures) or ())
         how = {"train": train or (), "measures": names, "temperature": temperature, "embedding": embedding}
-        _measure_classifier(ctx, outputs, scores, how, as_json=as_json)
+        _measure_classifier(outputs, scores, how, as_json=as_json)
 
 
 def _refuse_mixture(of_answers: Sequence[bool], outputs: Sequence[Path]) -> None:
@@ -130,14 +129,12 @@ def _refuse_options(given: dict[str, Any], theirs: str, ours: str) -> None:
         raise SettingError(f"{', '.join(named)}: for {theirs} only, and these files have {ours}; leave it out.")
 
 
-def _measure_classifier(
-    ctx: typer.Context, outputs: Sequence[Path], scores: Path, how: dict[str, Any], *, as_json: bool
-) -> None:
-    with usage_errors(), option_names(ctx):
+def _measure_classifier(outputs: Sequence[Path], scores: Path, how: dict[str, Any], *, as_json: bool) -> None:
+    with usage_errors():
         find_measures(how["measures"])
         in_range("temperature", how["temperature"], 0.0, ends="()")
         one_of("embedding", how["embedding"], EMBEDDINGS)
-    with friendly_errors(), option_names(ctx):
+    with friendly_errors():
         with watching(rows="measuring") as watch:
             done = workflows.measure(outputs, scores, **how, watch=watch)
         if as_json:

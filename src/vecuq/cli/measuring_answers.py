@@ -11,7 +11,6 @@ import typer
 from vecuq import workflows
 from vecuq._check import one_line, one_of
 from vecuq.cli.talk import friendly_errors, note, print_json, print_lines, watching
-from vecuq.cli.wording import option_names
 from vecuq.measures import text
 from vecuq.table import QUALITY
 from vecuq.transport import MAX_COLUMNS
@@ -34,7 +33,6 @@ def wanted_of_answers(measures: Sequence[str] | None, similarity: str, quality: 
 
 
 def measure_texts(
-    ctx: typer.Context,
     answers: Sequence[Path],
     scores: Path,
     wanted: WantedOfAnswers,
@@ -43,7 +41,7 @@ def measure_texts(
     as_json: bool,
 ) -> None:
     """Measure files of answers and print what was found; ``reading`` goes to ``workflows.measure_answers``."""
-    with friendly_errors(), option_names(ctx):
+    with friendly_errors():
         with watching(rows="measuring") as watch:
             done = workflows.measure_answers(answers, scores, wanted, **reading, watch=watch)
         _print_notes(done, wanted.settings.similarity, reading["renormalise"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
+from vecuq.cli.wording import as_options
 from vecuq.errors import SettingError, VecuqError, VecuqWarning
 
 if TYPE_CHECKING:
@@ -28,14 +28,6 @@ if TYPE_CHECKING:
 err = Console(stderr=True, highlight=False)
 # Columns of a table in a file or a pipe, which has no edge of its own.
 _NO_TERMINAL = 200
-# Arguments of the library that are options of the command line, as messages write them: alpha=0.05, flip=['a'].
-_NAMES = (
-    "alpha|anchor_mass|anchors|columns|epsilon|flip|grid|holdback|max_iter|method|missing|n_targets|on_failure|"
-    "overshoot|random_state|reference|replace|scaling|select|solver|stdout_format|tol|top"
-)
-_ARGUMENT = re.compile(rf"\b({_NAMES})=(\[[^\]]*\]|'[^']*'|[\w+-]+(?:\.\w+)*)|^({_NAMES})(?= must )")
-# Options with a name of their own.
-_RENAMED = {"random_state": "seed", "method": "select"}
 
 
 @contextmanager
@@ -81,22 +73,6 @@ def _say(word: str, style: str, what: object) -> None:
         err.print(Text.assemble((word, style), f" {text}"))  # in one piece, or a bar would come between
     else:
         sys.stderr.write(f"{word} {text}\n")
-
-
-def as_options(text: str) -> str:
-    """Return a message of the library in the words of the command line.
-
-    Examples
-    --------
-    >>> as_options("Use scaling='quantile', or set flip=['confidence'] and anchor_mass=0.2.")
-    'Use --scaling quantile, or set --flip confidence and --anchor-mass 0.2.'
-    """
-
-    def option(found: re.Match[str]) -> str:
-        name, value = found[1] or found[3], re.sub(r"[\[\]']|True|(?<=,) ", "", found[2] or "")
-        return f"--{_RENAMED.get(name, name).replace('_', '-')} {value}".rstrip()
-
-    return _ARGUMENT.sub(option, text)
 
 
 def print_lines(lines: dict[str, str | None]) -> None:

@@ -1,38 +1,61 @@
-"""Messages of the library in the words of the command line: ``max_tokens`` becomes ``--max-tokens``."""
+"""Messages of the library in the words of the command line: ``max_tokens=5`` becomes ``--max-tokens 5``."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
 
-import typer
-
-from vecuq.errors import VecuqError
-
+# The parameters of the running command.
+PARAMS: ContextVar[list[Any]] = ContextVar("PARAMS", default=[])  # noqa: B039 - never changed in place
 # Arguments that have another name on the command line.
-_RENAMED = {"random_state": "seed", "n_jobs": "jobs", "api_key": "api_key_env"}
-# An argument is quoted, perhaps with its value (`raw=True`), or is the subject of the message (samples must be ...).
-_ARGUMENT = re.compile(r"`(\w+)(?:=\w+)?`|^(\w+)(?= (?:must|needs) )")
+_RENAMED = {"random_state": "seed", "n_jobs": "jobs", "api_key": "api_key_env", "method": "select"}
+# Options that a message may name although the running command lacks them: those of `vecuq fit` and `vecuq score`.
+_OF_OTHERS = (
+    *("alpha", "anchor_mass", "anchors", "columns", "epsilon", "flip", "grid", "holdback", "max_iter", "missing"),
+    *(
+        "n_targets",
+        "on_failure",
+        "overshoot",
+        "reference",
+        "replace",
+        "scaling",
+        "seed",
+        "select",
+        "solver",
+        "tol",
+        "top",
+    ),
+)
+_VALUE = r"\[[^\]]*\]|'[^']*'(?:,? or '[^']*')*|[\w+-]+(?:\.\w+)*"
+# As a message writes an argument: alpha=0.05, flip=['a'], `raw=True`, `samples`, train=, or alpha must ...
+_ARGUMENT = re.compile(rf"`(\w+)(?:=\w+)?`|\b(\w+)=({_VALUE})?|^(\w+)(?= (?:must|needs) )")
+# What Python puts around values, and the command line does not.
+_MARKS = re.compile(r"[\[\]']|\bTrue\b|(?<=,) ")
 _LISTING = "vecuq.measures.list_measures() returns the names of all."
 
 
-def name_options(message: str, ctx: typer.Context) -> str:
-    """Return a message with options of a command in place of Python arguments."""
-    options = {one.name: max(one.opts, key=len) for one in ctx.command.params if one.opts[0].startswith("-")}
+def as_options(message: str) -> str:
+    """Return a message with options in place of Python arguments.
+
+    Examples
+    --------
+    >>> as_options("Use scaling='quantile', or set flip=['confidence'] and anchor_mass=0.2.")
+    'Use --scaling quantile, or set --flip confidence and --anchor-mass 0.2.'
+    """
+    known = {name: f"--{name.replace('_', '-')}" for name in _OF_OTHERS} | _options_of_this_command()
 
     def spelt(found: re.Match[str]) -> str:
-        name = found[1] or found[2]
-        return options.get(_RENAMED.get(name, name), found[0])
+        name = found[1] or found[2] or found[4]
+        option = known.get(_RENAMED.get(name, name))
+        if option is None:
+            return found[0]
+        value = _MARKS.sub("", found[3] or "")
+        return f"{option} {value}".rstrip()
 
     return _ARGUMENT.sub(spelt, message.replace(_LISTING, "`vecuq measures` lists all."))
 
 
-@contextmanager
-def option_names(ctx: typer.Context) -> Iterator[None]:
-    """Let the errors raised inside name options instead of Python arguments."""
-    try:
-        yield
-    except VecuqError as error:
-        error.args = (name_options(str(error), ctx), *error.args[1:])
-        raise
+def _options_of_this_command() -> dict[str, str]:
+    """Return the longest spelling of every option that the running command has."""
+    return {str(one.name): max(one.opts, key=len) for one in PARAMS.get() if one.opts[0].startswith("-")}

@@ -22,14 +22,14 @@ def screen(monkeypatch):
 
 
 def test_a_bar_counts_from_what_was_answered_before_and_shows_the_rate(screen):
-    with asking.asking_bar(CONTEXT) as report:
+    with asking.asking_bar() as report:
         report(AskProgress(7, 40))
         report(AskProgress(8, 40, tokens=12))
     assert re.search(r"8/40 +[0-9,]+ tokens/s", "\n".join(screen()))
 
 
 def test_a_note_is_not_torn_by_the_bar_that_is_drawn_again_below_it(screen):
-    with asking.asking_bar(CONTEXT) as report:
+    with asking.asking_bar() as report:
         report(AskProgress(0, 3))
         report(AskProgress(1, 3, refused=RefusedQuestionError("q[1]", "too long.")))
     assert "note: Question 'q[1]' was refused: too long." in [line.strip() for line in screen()]
