@@ -124,17 +124,17 @@ def fit_as_dict(done: workflows.Fitted, model: Path) -> dict[str, Any]:
 
 def tell_fit(done: workflows.Fitted, model: Path) -> None:
     """Print what a fit came to, for people."""
-    ranker, told = done.ranker, done.ranker.diagnostics
-    held = f"{told.n_held:,} held back for p-values" if told.n_held else "none held back, so no p-values"
+    ranker, went = done.ranker, done.ranker.diagnostics
+    held = f"{went.n_held:,} held back for p-values" if went.n_held else "none held back, so no p-values"
     print_lines(
         {
             "score columns": ", ".join(ranker.columns),
             "flipped": ", ".join(sorted(ranker.flipped)),
-            "constant": ", ".join(told.constant_columns) and f"{', '.join(told.constant_columns)} (no influence)",
+            "constant": ", ".join(went.constant_columns) and f"{', '.join(went.constant_columns)} (no influence)",
             "not scores": ", ".join(done.set_aside),
-            "rows": f"{told.n_map:,} for the map, {held}",
+            "rows": f"{went.n_map:,} for the map, {held}",
             "dropped": f"{counted(done.n_dropped, 'row')} with missing or infinite scores" if done.n_dropped else None,
-            "plan": f"{told.solver} solver, {told.sweeps} sweeps, marginal error {told.marginal_error:.1e}",
+            "plan": f"{went.solver} solver, {went.sweeps} sweeps, marginal error {went.marginal_error:.1e}",
             "model": str(model),
         }
     )

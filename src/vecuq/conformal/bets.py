@@ -48,7 +48,7 @@ def bets_on(direction: str) -> tuple[Bet, ...]:
 class Fortune:
     r"""How the bets on one stream stand, in logarithms: enough to go on, to the last bit.
 
-    With :math:`L` the sum of log densities, what has been staked so far is worth
+    With :math:`L` the sum of log densities, the value of what has been staked so far is
     :math:`e^{L_t} \sum_\tau \pi_\tau e^{-L_{\tau - 1}}`: the second factor is kept in ``staked``.
     """
 

@@ -1,4 +1,4 @@
-"""From outputs to a score table: block by block, every column that was asked for."""
+"""From outputs to a score table: block by block, every column that is wanted."""
 
 from __future__ import annotations
 
@@ -117,11 +117,11 @@ def _columns(wanted: Sequence[Measure], block: Array) -> Array:
 def _plain(column: Measure, block: Array, shared: list[Predictions], rules: dict[str, RuleOnBlock]) -> Any:
     if not is_risk(column):
         return column.compute(block)
-    asked = {"prediction": 1, **column.compute.keywords}
+    chosen = {"prediction": 1, **column.compute.keywords}
     if not shared:
         shared.append(Predictions(block))
-    rule = rules.setdefault(asked["rule"], RuleOnBlock(shared[0], asked["rule"]))
-    return rule.risk(asked["kind"], asked["truth"], asked["prediction"])
+    rule = rules.setdefault(chosen["rule"], RuleOnBlock(shared[0], chosen["rule"]))
+    return rule.risk(chosen["kind"], chosen["truth"], chosen["prediction"])
 
 
 def _one_number_per_row(column: Measure, found: Any, n_rows: int) -> Array:

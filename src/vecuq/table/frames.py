@@ -54,7 +54,7 @@ def is_arrow(data: Any) -> bool:
 
 
 def _is_frame(data: Any) -> bool:
-    # Looked up in the type: a lazy frame warns when it is asked itself.
+    # Looked up in the type: a lazy frame warns when its own attributes are read.
     kind = type(data)
     streams = hasattr(kind, "__arrow_c_stream__") and not hasattr(kind, "__array__")
     return streams or any(hasattr(kind, part) for part in ("columns", "column_names", "read_all"))
