@@ -1,4 +1,4 @@
-"""Tables as Arrow IPC: files (``.feather``, ``.arrow``) and streams (``.arrows``), distinguished by their first bytes."""
+"""Tables as Arrow IPC: files (``.feather``, ``.arrow``) and streams (``.arrows``), known by their first bytes."""
 
 from __future__ import annotations
 
