@@ -58,13 +58,15 @@ COMMANDS = {
 
 
 class _PlainFlags:
-    """A command whose help shows no type beside an option that takes no value."""
+    """A command whose help shows no type beside an option that takes no value, or beside a file."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
             if getattr(param, "is_flag", False):
                 param.metavar = ""
+            if param.param_type_name == "argument":
+                param.display_type_rich = lambda ctx: None  # the help text says which files
         return params
 
 
@@ -98,8 +100,14 @@ def _imported(name: str) -> Any:
     """Import a command's module and return the command."""
     module, function = COMMANDS[name].place.split(":")
     alone = typer.Typer(add_completion=False)
-    alone.command(name, cls=_Command)(getattr(import_module(f"vecuq.cli.{module}"), function))
+    found = getattr(import_module(f"vecuq.cli.{module}"), function)
+    alone.command(name, cls=_Command, help=_paragraphs(found.__doc__))(found)
     return typer.main.get_command(alone)
+
+
+def _paragraphs(docstring: str) -> str:
+    """Return the text without the line breaks of the source, so that it is wrapped for the terminal alone."""
+    return "\n\n".join(" ".join(part.split()) for part in docstring.split("\n\n"))
 
 
 app = typer.Typer(

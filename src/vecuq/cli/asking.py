@@ -51,7 +51,9 @@ def ask(
     max_tokens: Annotated[int, typer.Option(help="Largest number of tokens of one answer.")] = 64,
     stop: Annotated[
         list[str] | None,
-        typer.Option(help=r"Text that ends an answer, \n for a line end; repeat the option for several."),
+        typer.Option(
+            help=r"Text that ends an answer, \n for a line end; repeat the option for several.", metavar="TEXT"
+        ),
     ] = None,
     template: Annotated[
         str, typer.Option(help="Prompt with {question} in it, or @FILE with the prompt.")

@@ -28,14 +28,17 @@ def measure(
             help="A classifier: npz with logits or probs, optionally embeddings, labels and ids; or npy with logits; "
             "several files: one per ensemble member. A language model: jsonl with answers, as `vecuq ask`, servers and "
             "harnesses write it; also a JSON list, or npz with texts and log-probs.",
-            metavar="OUTPUTS...",
+            metavar="OUTPUTS",
             show_default=False,
         ),
     ],
     scores: Annotated[Path, typer.Option("--out", "-o", help="File for the scores.")] = Path("scores.parquet"),
     train: Annotated[
         list[Path] | None,
-        typer.Option(help="Training outputs with labels, for densities; repeat the option for one file per member."),
+        typer.Option(
+            help="Training outputs with labels, for densities; repeat the option for one file per member.",
+            metavar="FILE",
+        ),
     ] = None,
     measures: Annotated[
         str | None,
@@ -51,7 +54,9 @@ def measure(
     ] = "auto",
     samples: Annotated[
         list[Path] | None,
-        typer.Option(help="Answers: files with sampled answers only; single answers in OUTPUTS are then greedy."),
+        typer.Option(
+            help="Answers: files with sampled answers only; single answers in OUTPUTS are then greedy.", metavar="FILE"
+        ),
     ] = None,
     similarity: Annotated[
         str, typer.Option(help="Answers: how texts are compared: rouge_l, rouge_1, rouge_2, bleu or jaccard.")
