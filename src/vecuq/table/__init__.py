@@ -5,6 +5,7 @@ from vecuq.table.matching import Matching, is_named
 from vecuq.table.reading import TableLike, TableReader, count_rows, read_batches, read_table
 from vecuq.table.score_table import CONTRIBUTION, QUALITY, RESERVED, ScoreTable
 from vecuq.table.source import (
+    BATCH_ROWS,
     EXTENSIONS,
     PathLike,
     TableSource,
@@ -17,6 +18,7 @@ from vecuq.table.source import (
 from vecuq.table.writing import STDOUT_FORMATS, write_batches
 
 __all__ = [
+    "BATCH_ROWS",
     "CONTRIBUTION",
     "EXTENSIONS",
     "QUALITY",

@@ -55,6 +55,10 @@ class ScoreTable:
     def __len__(self) -> int:
         return len(self.values)
 
+    def by_name(self) -> dict[str, Array]:
+        """Return the scores of each column, (rows,), by its name."""
+        return {name: self.values[:, k] for k, name in enumerate(self.columns)}
+
     @property
     def missing(self) -> dict[str, int]:
         """How many values of each column are missing; columns that are complete are left out."""

@@ -13,9 +13,9 @@ from vecuq._load import load
 from vecuq.errors import ModelFileError, SettingError
 from vecuq.monitor import Monitor
 from vecuq.ranker import Ranker
-from vecuq.table import ScoreTable, TableSource, read_batches, read_table
+from vecuq.table import PathLike, ScoreTable, TableSource, read_batches, read_table
 from vecuq.workflows.places import load_model, refuse_place
-from vecuq.workflows.watch import NOBODY, PathLike, Watch
+from vecuq.workflows.watch import NOBODY, Watch
 
 DEFAULT_ALPHA = 0.01
 

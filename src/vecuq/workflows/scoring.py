@@ -8,15 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from vecuq._check import one_of
 from vecuq._run import ahead
 from vecuq.errors import MissingValueWarning, ModelFileError, TableError
 from vecuq.outputs import read_outputs
 from vecuq.ranker import Ranker
 from vecuq.table import (
+    BATCH_ROWS,
     STDOUT_FORMATS,
+    PathLike,
     TableLike,
     TableReader,
     is_stdio,
@@ -26,7 +26,7 @@ from vecuq.table import (
 from vecuq.workflows.places import load_any_model, refuse_place
 from vecuq.workflows.row_order import ordered
 from vecuq.workflows.scored_batches import BatchScorer, Wanted
-from vecuq.workflows.watch import NOBODY, PathLike, Watch
+from vecuq.workflows.watch import NOBODY, Watch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -111,10 +111,10 @@ def score(
     scoring = BatchScorer.of(ranker, wanted, rows.schema.names)
     if select is not None:
         scoring = scoring.with_cutoff(ahead(rows.batches()))
-    tally = _Tally()
-    ranked = tally.counted(ahead(map(scoring.ranked, ahead(rows.batches()))), watch)
+    counts = _RowCounts()
+    ranked = counts.counted(ahead(map(scoring.ranked, ahead(rows.batches()))), watch)
     write_batches(out, ordered(ranked, sort=sort, top=top), stdout_format=stdout_format)
-    done = tally.scored(wanted)
+    done = counts.scored(wanted)
     _warn(done, scoring.absent)
     return done
 
@@ -134,18 +134,19 @@ class _Measures:
     def __init__(self, pipeline: VecUQPipeline, new: Any) -> None:
         import pyarrow as pa
 
+        from vecuq.workflows.measuring import plain_ids
+
         outputs = read_outputs(new, temperature=pipeline.temperature_)
         table = pipeline.measure(outputs)
-        ids = np.arange(len(table)) if outputs.ids is None else outputs.ids
-        self._table = pa.table({"id": ids, **{name: table.values[:, k] for k, name in enumerate(table.columns)}})
+        self._table = pa.table({"id": plain_ids(outputs), **table.by_name()})
         self.schema = self._table.schema
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows in batches of bounded length."""
-        yield from self._table.to_batches(max_chunksize=65_536)
+        yield from self._table.to_batches(max_chunksize=BATCH_ROWS)
 
 
-class _Tally:
+class _RowCounts:
     """What went by: rows, rows without a score, flagged and selected ones."""
 
     def __init__(self) -> None:
