@@ -3,7 +3,7 @@
 from vecuq.table.front import TakesScores
 from vecuq.table.matching import Matching, is_named
 from vecuq.table.reading import TableLike, TableReader, count_rows, read_batches, read_table
-from vecuq.table.score_table import CONTRIBUTION, QUALITY, RESERVED, ScoreTable
+from vecuq.table.score_table import CONTRIBUTION, QUALITY, RESERVED, ScoreTable, is_added
 from vecuq.table.source import (
     BATCH_ROWS,
     EXTENSIONS,
@@ -32,6 +32,7 @@ __all__ = [
     "TableSource",
     "TakesScores",
     "count_rows",
+    "is_added",
     "is_named",
     "is_stdio",
     "is_table_name",
