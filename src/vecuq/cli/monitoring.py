@@ -113,7 +113,7 @@ def _tell(done: workflows.Monitored) -> None:
 def _missing(done: workflows.Monitored) -> str | None:
     """Return how many rows lack a value, beside the calibration rows."""
     missing = sum(file.n_missing for file in done.files)
-    usual = done.monitor.streams[-1].reference.scores
+    usual = done.monitor.streams[-1].calibration.scores
     of_rows = f"{missing:,} of {counted(sum(file.n_rows for file in done.files), 'row')}"
     of_usual = f"{int(usual.sum()):,}" if usual.any() else "none"
     return f"{of_rows} lack a value, {of_usual} of {len(usual):,} in calibration" if missing else None

@@ -1,5 +1,3 @@
-from .artefact import arrays_of as arrays_of
-from .artefact import header_of as header_of
 from .artefact import parts_of as parts_of
 from .artefact import ranker_of as ranker_of
 from .describe import card_of as card_of
