@@ -112,7 +112,7 @@ class _Chunks:
 
 
 def _has_many_rows(source: TableSource, columns: Sequence[str] | None) -> bool:
-    """Whether to stream: parquet states its rows; of others the size tells, once the score columns are named."""
+    """Whether to stream: parquet states its rows; of others the size decides, once the score columns are named."""
     if {part.format for part in source.parts} == {"parquet"}:
         return (count_rows(source) or 0) >= _MANY_ROWS
     loaded_whole = any(part.format == "npz" for part in source.parts)
