@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-__all__ = ["build_report", "draw_curves", "picture_of", "render_report", "summarise"]
+__all__ = ["build_report", "draw_curves", "picture_of", "summarise"]
 
 
 def build_report(

@@ -1,7 +1,7 @@
 """Score tables in memory and on disk."""
 
 from vecuq.table.front import TakesScores
-from vecuq.table.matching import Matching, is_named
+from vecuq.table.matching import Matching
 from vecuq.table.reading import TableLike, TableReader, count_rows, read_batches, read_table
 from vecuq.table.score_table import CONTRIBUTION, QUALITY, RESERVED, ScoreTable, is_added
 from vecuq.table.source import (
@@ -33,7 +33,6 @@ __all__ = [
     "TakesScores",
     "count_rows",
     "is_added",
-    "is_named",
     "is_stdio",
     "is_table_name",
     "is_text_table",
