@@ -93,7 +93,7 @@ def bad_cell(column: str, row: int, value: object, *, hint: str = "") -> ColumnE
     shown = one_line(repr(value), most=40)
     return ColumnError(
         f"Score column {column!r} is not numeric: row {row} (counting from 0) holds {shown}. "
-        f"{hint}Mend that cell, leave it empty for missing, or name the score columns without {column!r}."
+        f"{hint}Correct that cell, leave it empty for missing, or name the score columns without {column!r}."
     )
 
 
@@ -147,7 +147,7 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
     if not found.exists():
         raise TableError(f"There is no file {found}.")
     if not found.is_file():
-        raise TableError(f"{found} is not a regular file; a pipe, say, cannot be read twice.")
+        raise TableError(f"{found} is not a regular file; a pipe, for example, cannot be read twice.")
     if not os.access(found, os.R_OK):
         raise TableError(f"{found} cannot be read: permission denied.")
     return found

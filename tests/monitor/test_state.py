@@ -81,7 +81,7 @@ def test_parts_that_contradict_each_other_are_damage(spoiled, change, reason):
         spoiled(change)
 
 
-@pytest.mark.parametrize(("version", "told"), [(None, "an older vecuq.*Begin anew"), (9, "a newer vecuq.*Upgrade")])
+@pytest.mark.parametrize(("version", "told"), [(None, "an older vecuq.*Start again"), (9, "a newer vecuq.*Upgrade")])
 def test_a_state_of_another_version_is_refused_in_one_line(spoiled, version, told):
     def change(header, arrays):
         header.pop("version")

@@ -72,7 +72,7 @@ def monitor_of(header: dict[str, Any], arrays: dict[str, Array], ranker: Ranker 
     if header.get("ranker") != fingerprint(model):
         raise ModelFileError(
             "It is the state of a monitor of another model. Give the model that it was made with, or another file to "
-            "begin anew."
+            "start again."
         )
     monitor = Monitor(model, alpha=header["alpha"], direction=header["direction"], random_state=int(header["seed"]))
     monitor.rows, monitor.n_missing = int(header["rows"]), int(header["n_missing"])
@@ -94,7 +94,7 @@ def _refuse_version(version: object) -> None:
     if version in (2, VERSION):
         return
     older = isinstance(version, int) and version < VERSION
-    age, remedy = ("an older", "Begin anew with another state file.") if older else ("a newer", "Upgrade vecuq.")
+    age, remedy = ("an older", "Start again with another state file.") if older else ("a newer", "Upgrade vecuq.")
     raise ModelFileError(f"It is the state of a monitor of {age} vecuq, from which this one cannot go on. {remedy}")
 
 

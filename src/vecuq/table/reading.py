@@ -192,7 +192,7 @@ def _common_field(fields: dict[PartFile, pa.Field]) -> pa.Field:
         return first.with_type(pa.large_string())
     one, a = next(iter(fields.items()))
     other, b = next((part, field) for part, field in fields.items() if field.type != a.type)
-    raise ColumnError(f"Column {first.name!r} holds {a.type} in {one} and {b.type} in {other}; save them alike.")
+    raise ColumnError(f"Column {first.name!r} holds {a.type} in {one} and {b.type} in {other}; save it as one type.")
 
 
 def _as_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

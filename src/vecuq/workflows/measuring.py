@@ -108,8 +108,8 @@ def _label_columns(outputs: ClassifierOutputs, train: ClassifierOutputs | None) 
     names = np.unique(_plain(seen))
     if len(names) != outputs.n_classes:
         warnings.warn(
-            f"The labels name {len(names):,} classes and the outputs have {outputs.n_classes:,}, so nobody knows which "
-            f"is which: there is no column `is_error`. Give labels as whole numbers from 0.",
+            f"The labels name {len(names):,} classes and the outputs have {outputs.n_classes:,}, so they cannot be "
+            f"matched, and there is no column `is_error`. Give labels as whole numbers from 0.",
             CalibrationWarning,
             stacklevel=3,
         )

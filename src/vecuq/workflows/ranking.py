@@ -19,7 +19,7 @@ from vecuq.workflows.fitting import Fitted, fit
 from vecuq.workflows.labels import Labels, label_columns
 from vecuq.workflows.places import load_model, refuse_overwriting, refuse_place
 from vecuq.workflows.scored_batches import PLAIN, Wanted
-from vecuq.workflows.scoring import Scored, score
+from vecuq.workflows.scoring import Scored, score_rows
 from vecuq.workflows.watch import NOBODY, Watch
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def rank(
     refuse_overwriting(Path(folder) / f"ranked{rows.kind}", [calibration, rows])
     _refuse_absent(labels, rows)
     with atomic_folder(folder) as part:
-        model, ranked = part / "model.vecuq", part / f"ranked{rows.kind}"
-        fitted = fit(calibration, model, settings, columns=columns, flip=flip, watch=watch)
-        scored = score(model, rows, ranked, **vars(wanted), watch=watch)
+        ranked = part / f"ranked{rows.kind}"
+        fitted = fit(calibration, part / "model.vecuq", settings, columns=columns, flip=flip, watch=watch)
+        scored = score_rows(fitted.ranker, rows, ranked, wanted, watch=watch)
         evaluation = evaluate_labels(ranked, fitted.ranker, labels) if labels else ()
         write_report(
             fitted.ranker, rows, part / "report.html", alpha=wanted.alpha, missing=wanted.missing, evaluation=evaluation

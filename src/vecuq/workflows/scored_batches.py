@@ -45,8 +45,8 @@ class Wanted:
             one_of("select", self.select, SELECT)
             if self.alpha is None:
                 raise SettingError(
-                    f"select={self.select!r} needs a rate. Give alpha=0.1, say: the share of selected rows that may be "
-                    f"wrong."
+                    f"select={self.select!r} needs a rate. Give alpha=0.1, for example: the share of selected rows "
+                    f"that may be wrong."
                 )
 
     def refuse(self, ranker: Ranker) -> None:

@@ -103,24 +103,39 @@ def score(
     wanted = Wanted(alpha, explain, missing, select, replace, sort, top)
     found = load_any_model(model)
     refuse_place(out, reads=[model, new])
-    ranker = found if isinstance(found, Ranker) else _pipeline(found, model).ranker_
+    return score_rows(_scoring_model(found, model), new, out, wanted, stdout_format=stdout_format, watch=watch)
+
+
+def score_rows(
+    model: Ranker | VecUQPipeline,
+    new: TableLike,
+    out: PathLike,
+    wanted: Wanted,
+    *,
+    stdout_format: str = "jsonl",
+    watch: Watch = NOBODY,
+) -> Scored:
+    """Score a table with a model in memory, as :func:`score` does with a saved one."""
+    ranker = model if isinstance(model, Ranker) else model.ranker_
     wanted.refuse(ranker)
     # From csv to csv, the other columns stay the very text that they are.
     typed = is_stdio(out) or not is_text_table(out)
-    rows = TableReader(new, columns=ranker.columns, typed=typed) if found is ranker else _Measures(found, new)
+    rows = TableReader(new, columns=ranker.columns, typed=typed) if isinstance(model, Ranker) else _Measures(model, new)
     scoring = BatchScorer.of(ranker, wanted, rows.schema.names)
-    if select is not None:
+    if wanted.select is not None:
         scoring = scoring.with_cutoff(ahead(rows.batches()))
     counts = _RowCounts()
     ranked = counts.counted(ahead(map(scoring.ranked, ahead(rows.batches()))), watch)
-    write_batches(out, ordered(ranked, sort=sort, top=top), stdout_format=stdout_format)
+    write_batches(out, ordered(ranked, sort=wanted.sort, top=wanted.top), stdout_format=stdout_format)
     done = counts.scored(wanted)
     _warn(done, scoring.absent)
     return done
 
 
-def _pipeline(found: Any, model: PathLike) -> VecUQPipeline:
-    """Return what was loaded if it is a pipeline; scikit-learn is imported only for one."""
+def _scoring_model(found: Any, model: PathLike) -> Ranker | VecUQPipeline:
+    """Return what was loaded if it can score; scikit-learn is imported only for a pipeline."""
+    if isinstance(found, Ranker):
+        return found
     from vecuq.pipeline import VecUQPipeline
 
     if not isinstance(found, VecUQPipeline):
@@ -182,12 +197,12 @@ def _warn(done: Scored, absent: Sequence[str]) -> None:
         warnings.warn(
             f"The table lacks {sorted(absent)}; rows are scored without, by missing='marginal'.",
             MissingValueWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     if done.n_missing:
         also = "" if done.n_flagged is None else "; they count as flagged"
         warnings.warn(
             f"{done.n_missing:,} of {done.n_rows:,} rows have missing or infinite scores and got no uncertainty{also}.",
             MissingValueWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
