@@ -52,7 +52,7 @@ CALIBRATION = {
     "ragged rows": ("a,b\n0.5,1.5\n0.25\n", "Expected 2 columns, got 1"),
     "no rows": ("a,b\n", "has no rows"),
     "an empty file": ("", "is empty"),
-    "only text": ("a,b\nx,y\nz,w\n", "is numeric"),
+    "only text": ("a,b\nx,y\nz,w\n", "holds numbers"),
     "latin-1": ("né,b\n0.5,1.5\n".encode("latin-1"), "is not text in UTF-8"),
     "garbage": (np.random.default_rng(0).bytes(9_000), "error: "),
 }

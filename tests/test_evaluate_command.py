@@ -204,12 +204,12 @@ WRONG = {
     "tables in place of the rows": (
         ["evaluate", NEW, "--ood", "is_ood", "-o", NEW],
         2,
-        "is read by this job",
+        "one of the files that this job reads",
     ),
     "tables in place of the calibration rows": (
         ["compare", CALIBRATION, NEW, "--ood", "is_ood", "-o", CALIBRATION],
         2,
-        "is read by this job",
+        "one of the files that this job reads",
     ),
     "too few resamples": (["evaluate", NEW, "--ood", "is_ood", "--resamples", "-1"], 2, "resamples"),
 }

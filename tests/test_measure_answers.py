@@ -280,7 +280,7 @@ def test_what_cannot_be_measured_is_one_line_and_leaves_no_trace(refused, tmp_pa
     assert "allow none of the measures (msp: no token log-probabilities)" in refused(
         "measure", path, "--measures", "msp", *out
     )
-    assert "is read by this job and would be overwritten" in refused("measure", path, "-o", path)
+    assert "would be, one of the files that this job reads" in refused("measure", path, "-o", path)
     (tmp_path / "empty.jsonl").write_text("")
     assert "no answers could be read" in refused("measure", tmp_path / "empty.jsonl", *out)
     (tmp_path / "a.man").write_bytes(b"\x80\x04junk")

@@ -134,7 +134,7 @@ def test_what_cannot_be_measured_is_one_line_and_leaves_no_trace(refused, files)
         "measure", files / "test.npz", "--train", files / "train.npz", "--embedding", "embeddings", *out
     )
     assert "must end in one of" in refused("measure", files / "test.npz", "--measures", "msp", "-o", files / "s.txt")
-    assert "is read by this job and would be overwritten" in refused(
+    assert "would be, one of the files that this job reads" in refused(
         "measure", files / "test.npz", "--measures", "msp", "-o", files / "test.npz"
     )
     np.savez(files / "empty.npz", logits=np.zeros((0, 3)))

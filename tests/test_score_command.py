@@ -128,7 +128,9 @@ def test_the_selection_of_a_file_is_that_of_python_over_all_its_rows(
     # One row has no score: it is flagged in the table, and counted by itself.
     n_flagged = got["flagged"].sum() - 1
     assert f"40 rows scored, {n_flagged} flagged at alpha {alpha}, {expected.sum()} selected ->" in told.stdout
-    assert "1 of 40 rows have missing or infinite scores and got no uncertainty; they count as flagged" in told.stderr
+    assert (
+        "1 of 40 rows have missing or infinite scores and got no uncertainty; `flagged` is true for them" in told.stderr
+    )
 
 
 def test_a_selection_looks_at_the_whole_file_and_not_at_its_pieces(tmp_path, ranker, model, in_small_pieces):

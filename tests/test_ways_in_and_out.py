@@ -147,7 +147,10 @@ def test_a_model_is_fitted_and_a_table_examined_from_a_pipe(tmp_path, make_rows)
 
 def test_what_cannot_go_through_a_pipe_is_refused(model, new, tmp_path):
     result = pipe("a,b\n1,2\n", "score", model, "-", "-o", tmp_path / "o.csv")
-    assert (result.exit_code, result.stderr) == (1, "error: standard input, line 1: not valid JSON.\n")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "error: Standard input must be JSON lines or an Arrow stream. Save other formats as a file first.\n",
+    )
     assert pipe("", "score", model, new, "-o", "-", "--json").exit_code == 2
     assert pipe("", "score", model, new, "-o", "-", "--stdout-format", "csv").exit_code == 1
     assert "not both" in pipe("", "rank", "-", "-", "-o", tmp_path / "out").stderr
@@ -192,7 +195,10 @@ def test_rows_without_a_score_are_counted_apart_from_flagged_ones(run, tmp_path,
     n_flagged = int((out["p_value"] <= 0.1).sum())
     assert out["flagged"].sum() == n_flagged + 2
     assert f"60 rows scored, {n_flagged} flagged at alpha 0.1 -> " in result.stdout
-    assert "2 of 60 rows have missing or infinite scores and got no uncertainty; they count as flagged" in result.stderr
+    assert (
+        "2 of 60 rows have missing or infinite scores and got no uncertainty; `flagged` is true for them"
+        in result.stderr
+    )
 
 
 # An earlier scoring -------------------------------------------------------------------------------------------------
@@ -348,3 +354,26 @@ def test_scoring_with_a_saved_ranker_does_not_wait_for_scikit_learn(tmp_path, mo
     code = "import sys; from vecuq import workflows; workflows.score(*sys.argv[1:]); print('sklearn' in sys.modules)"
     words = [sys.executable, "-W", "ignore", "-c", code, model, new, tmp_path / "o.parquet"]
     assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_a_model_a_page_or_a_folder_does_not_go_to_stdout(refused, tmp_path, model, make_rows):
+    table = save(tmp_path / "c.csv", pd.DataFrame(make_rows(100, 0)))
+    for words in (("fit", table), ("report", model, table), ("rank", table, table)):
+        assert "cannot be written to standard output" in refused(*words, "-o", "-")
+
+
+def test_rank_drops_incomplete_calibration_rows_if_told_and_replaces_old_scores(run, refused, tmp_path, make_rows):
+    frame = pd.DataFrame(make_rows(100, 0))
+    frame.loc[3, "knn"] = np.nan
+    table = save(tmp_path / "c.csv", frame)
+    assert "--calibration-missing drop drops them" in refused("rank", table, table, "-o", tmp_path / "r")
+    scored = save(tmp_path / "n.csv", pd.DataFrame(make_rows(50, 1)).assign(uncertainty=0.5))
+    words = ("rank", table, scored, "-o", tmp_path / "r", "--calibration-missing", "drop", "--replace", "--top", 5)
+    assert run(*words).exit_code == 0
+    assert len(pd.read_csv(tmp_path / "r" / "ranked.csv")) == 5
+
+
+def test_an_output_that_a_pattern_would_match_is_refused(refused, tmp_path, model, make_rows):
+    save(tmp_path / "part-0.csv", pd.DataFrame(make_rows(20, 0)))
+    told = refused("score", model, str(tmp_path / "*.csv"), "-o", tmp_path / "out.csv")
+    assert "would be, one of the files that this job reads" in told

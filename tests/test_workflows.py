@@ -196,11 +196,11 @@ def test_no_job_overwrites_what_it_reads(tmp_path, model, new):
     places = [(path, path), (path, tmp_path / "link.parquet"), (tmp_path / "*.parquet", path)]
     places += [(tmp_path / "parts", tmp_path / "parts" / "ranked.parquet"), ([tmp_path / "x.csv", path], path)]
     for where, out in places:
-        with pytest.raises(SettingError, match="is read by this job and would be overwritten"):
+        with pytest.raises(SettingError, match="would be, one of the files that this job reads"):
             workflows.score(model, where, out)
-    with pytest.raises(SettingError, match="is read by this job and would be overwritten"):
+    with pytest.raises(SettingError, match="would be, one of the files that this job reads"):
         workflows.report(model, tmp_path / "parts", tmp_path / "parts" / "report.html")
-    with pytest.raises(SettingError, match="is read by this job and would be overwritten"):
+    with pytest.raises(SettingError, match="would be, one of the files that this job reads"):
         workflows.rank(path, tmp_path / "parts", tmp_path / "parts")
     assert path.read_bytes() == before
 
@@ -313,3 +313,11 @@ def test_errors_are_looked_for_among_in_distribution_rows_only(tmp_path):
     labels = workflows.Labels(error="wrong", ood="foreign")
     done = workflows.rank(calibration, save(tmp_path / "n.csv", table), tmp_path / "out", columns=["s"], labels=labels)
     assert done.evaluation[-1] == {"score": "uncertainty", "ROC-AUC errors": 1.0, "ROC-AUC out-of-distribution": 1.0}
+
+
+def test_the_demo_leaves_a_users_own_tables_alone(tmp_path):
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo" / "calibration.csv").write_text("mine\n1\n")
+    with pytest.raises(TableError, match="is not the bundled table"):
+        workflows.demo(tmp_path / "demo")
+    assert (tmp_path / "demo" / "calibration.csv").read_text() == "mine\n1\n"

@@ -103,7 +103,7 @@ def test_a_rate_is_refused_exactly_when_the_smallest_p_value_exceeds_it(n, alpha
     if 1 / (n + 1) <= alpha + 1e-12:
         assert deliverable(alpha, n) == alpha
     else:
-        with pytest.raises(SettingError, match=f"this ranker has {n}, which allow alpha={1 / (n + 1):.4g}"):
+        with pytest.raises(SettingError, match=f"this model has {n}, which allow alpha={1 / (n + 1):.4g}"):
             deliverable(alpha, n)
 
 

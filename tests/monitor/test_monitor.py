@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vecuq import Monitor, Ranker, fit_ranker, load
+from vecuq import Monitor, Ranker, VecUQ, fit_ranker, load
 from vecuq.cli.monitoring import advice
 from vecuq.conformal.bets import Fortune, bets_on, play
 from vecuq.errors import CalibrationError, ModelFileError, SettingError, TableError
@@ -344,3 +344,21 @@ def test_the_advice_on_the_joint_score_names_where_the_joint_score_drifted(watch
     assert "no longer hold from row 4 of new.csv on. Look at x1 first." in joint
     monitor.alarms = monitor.alarms[1:]
     assert "what changed in x1 from row 33 of new.csv on" in advice(Monitored(monitor, (passage,), 0))
+
+
+def test_a_fitted_estimator_will_do_for_a_ranker_and_nothing_else():
+    rows = np.random.default_rng(0).gamma(2.0, size=(200, 2))
+    model = VecUQ().fit(rows)
+    assert Monitor(model).ranker is model.ranker_
+    with pytest.raises(TableError, match="A fitted VecUQ or a Ranker is needed; got str"):
+        Monitor("model.vecuq")
+
+
+def test_a_flipped_column_is_reported_in_the_direction_in_which_it_came():
+    rng = np.random.default_rng(0)
+    rows = {"entropy": rng.gamma(2.0, size=400), "confidence": rng.beta(8, 2, size=400)}
+    monitor = Monitor(VecUQ(flip=["confidence"]).fit(rows))
+    alarms = monitor.observe({"entropy": rng.gamma(2.0, size=300), "confidence": rng.beta(4, 4, size=300)})
+    changes = {alarm.stream: alarm.change for alarm in alarms}
+    assert changes["confidence"] == "lower"
+    assert changes["uncertainty"] == "higher"

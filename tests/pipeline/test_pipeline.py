@@ -245,3 +245,11 @@ def test_a_saved_pipeline_refuses_a_file_that_holds_no_outputs(tmp_path, pipelin
     with pytest.raises(TableError, match="must be an npz or npy file"):
         workflows.score(tmp_path / "model.vecuq", tmp_path / "new.csv", tmp_path / "ranked.parquet")
     assert not (tmp_path / "ranked.parquet").exists()
+
+
+def test_outputs_of_another_ensemble_are_refused(pipeline, new, tmp_path):
+    pipeline.save(tmp_path / "p.vecuq")
+    for one in (pipeline, load(tmp_path / "p.vecuq")):
+        for other in (new[:2], new[0], new[:, :, :3]):
+            with pytest.raises(TableError, match="fitted on 3 members and 4 classes; these outputs have"):
+                one.uncertainty(other)

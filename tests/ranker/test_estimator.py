@@ -127,7 +127,7 @@ def test_a_rate_that_the_rows_cannot_deliver_is_told_once_and_nothing_is_flagged
     with pytest.warns(CalibrationWarning) as told:
         model = VecUQ(alpha=0.001).fit(few)
     (message,) = [str(one.message) for one in told if "alpha" in str(one.message)]
-    assert "alpha=0.001 needs at least 999 held-back rows; this ranker has 30, which allow alpha=0.03226" in message
+    assert "alpha=0.001 needs at least 999 held-back rows; this model has 30, which allow alpha=0.03226" in message
     assert "no outliers" in message
     assert "\n" not in message
     assert told[0].filename == __file__

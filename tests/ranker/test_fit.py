@@ -181,7 +181,7 @@ def test_signed_scores_are_ranked_from_the_centre_outwards():
 
 
 def test_a_plan_that_does_not_converge_is_an_error_that_says_what_to_change():
-    with pytest.raises(ConvergenceError, match=r"did not converge: marginal error .* Raise epsilon \(now 0.01\)"):
+    with pytest.raises(ConvergenceError, match=r"did not converge: marginal error .* Raise `epsilon` \(now 0.01\)"):
         fit_ranker(gamma_rows(), Settings(epsilon=0.01, max_iter=5))
 
 

@@ -158,9 +158,7 @@ def test_p_values_without_held_back_rows_say_why_not():
 
 def test_an_alpha_that_cannot_be_delivered_is_refused_with_the_smallest_that_can():
     ranker = fit_ranker(ROWS[:100])
-    with pytest.raises(
-        SettingError, match=r"alpha=0.01 needs at least 99 held-back rows; this ranker has 50, .*0.0196"
-    ):
+    with pytest.raises(SettingError, match=r"alpha=0.01 needs at least 99 held-back rows; this model has 50, .*0.0196"):
         ranker.threshold(0.01)
 
 

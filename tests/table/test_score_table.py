@@ -246,7 +246,7 @@ NO_TABLE = {
     "what has columns only": (SimpleNamespaceWithColumns(), "is not a table that vecuq reads"),
     "columns of two lengths": ({"a": [1.0], "b": [1.0, 2.0]}, "same number of rows; got {'a': 1, 'b': 2}"),
     "a matrix as column": ({"a": np.ones((2, 2))}, "'a' must be one-dimensional"),
-    "only texts": ({"a": ["x", "y"]}, "None of the columns .* is numeric"),
+    "only texts": ({"a": ["x", "y"]}, "None of the columns .* holds numbers"),
     "no columns at all": ({}, "None of the columns"),
 }
 

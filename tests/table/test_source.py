@@ -229,7 +229,7 @@ def test_standard_input_is_jsonl_or_arrow_by_its_first_bytes(stdin):
     with pytest.raises(TableError, match="standard input has no rows"):
         read_table("-")
     stdin(b"a,b\n1,2\n")
-    with pytest.raises(TableError, match="standard input, line 1: not valid JSON"):
+    with pytest.raises(TableError, match="Standard input must be JSON lines or an Arrow stream"):
         read_table("-")
     assert count_rows("-") is None
 

@@ -71,6 +71,7 @@ def read_tensors(source: Source) -> tuple[dict[str, Any], dict[str, Array]]:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
+    source = bytes(source) if isinstance(source, bytearray | memoryview) else source
     place, data = place_of(source), source if isinstance(source, bytes) else _content(existing_file(source))
     try:
         arrays = load(data)

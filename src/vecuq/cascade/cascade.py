@@ -21,7 +21,7 @@ from vecuq.cascade.brackets import need_brackets, need_monotone
 from vecuq.cascade.order import Step, cheapest_path, costs_of, given_order, useful_steps
 from vecuq.cascade.walk import Decision, Savings, Walk
 from vecuq.errors import ColumnError, SettingError
-from vecuq.ranker import Ranker, is_proven_monotone
+from vecuq.ranker import as_ranker, is_proven_monotone
 
 Fetch = Callable[[str, NDArray[np.intp]], Array]
 
@@ -76,7 +76,7 @@ class Cascade:
 
     def __init__(
         self,
-        ranker: Ranker,
+        ranker: Any,
         costs: Mapping[str | Step, float],
         alpha: float,
         *,
@@ -84,8 +84,8 @@ class Cascade:
         order: str | Sequence[str | Step] = "cheap",
         rows: Any = None,
     ) -> None:
+        self.ranker = ranker = as_ranker(ranker)
         need_monotone(ranker)
-        self.ranker = ranker
         self.alpha = in_range("alpha", alpha, 0.0, 1.0, ends="()")
         self.threshold = ranker.threshold(self.alpha)
         self.costs = costs_of(costs, ranker)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -89,12 +90,32 @@ Select = Annotated[
 Sort = Annotated[bool, typer.Option("--sort", help="Most uncertain rows first; holds all rows in memory.")]
 
 
+Top = Annotated[int | None, typer.Option(help="Write only this many rows: the most uncertain ones, highest first.")]
+Replace = Annotated[
+    bool,
+    typer.Option(
+        "--replace",
+        help="Replace the columns of an earlier scoring: uncertainty, p_value, flagged, selected, why, "
+        "contribution_...",
+    ),
+]
+
+
 def listed(names: str | Sequence[str] | None) -> list[str] | None:
-    """Return the names that an option lists: separated by commas, or as they are if the option was repeated."""
+    """Return the names that an option lists: separated by commas, or as they are if the option was repeated.
+
+    A name with a comma in it may stand in double quotes, as in a csv file.
+
+    Examples
+    --------
+    >>> listed('a, "b,c"')
+    ['a', 'b,c']
+    """
     given = [names] if isinstance(names, str) else list(names or ())
     if len(given) > 1:
         return given
-    return [name.strip() for name in given[0].split(",") if name.strip()] if given else None
+    cells = next(csv.reader(given, skipinitialspace=True), [])
+    return [name.strip() for name in cells if name.strip()] if given else None
 
 
 def typed_options(context: typer.Context) -> set[str]:

@@ -24,8 +24,10 @@ from vecuq.cli.options import (
     NewRows,
     OodColumn,
     Paper,
+    Replace,
     Select,
     Sort,
+    Top,
     listed,
 )
 from vecuq.cli.talk import counted, friendly_errors, print_json, print_table, usage_errors, watching
@@ -42,17 +44,8 @@ def score(
     missing: Missing = "nan",
     select: Select = None,
     sort: Sort = False,
-    top: Annotated[
-        int | None, typer.Option(help="Write only so many of the most uncertain rows, the first of all first.")
-    ] = None,
-    replace: Annotated[
-        bool,
-        typer.Option(
-            "--replace",
-            help="Replace the columns of an earlier scoring: uncertainty, p_value, flagged, selected, why, "
-            "contribution_...",
-        ),
-    ] = False,
+    top: Top = None,
+    replace: Replace = False,
     stdout_format: Annotated[
         str, typer.Option(help="What -o - writes: jsonl, or arrow (an IPC stream).", metavar="jsonl|arrow")
     ] = "jsonl",
@@ -78,7 +71,7 @@ def score(
 
 
 def _summary(done: workflows.Scored, alpha: float | None, verb: str = "scored") -> str:
-    """Return the counts in words; rows without a score are noted by themselves."""
+    """Return the counts in words; a note counts rows without a score."""
     flagged = "" if done.n_flagged is None else f", {done.n_flagged:,} flagged at alpha {alpha:g}"
     selected = "" if done.n_selected is None else f", {done.n_selected:,} selected"
     written = "" if done.n_written is None else f", {done.n_written:,} most uncertain"
@@ -97,6 +90,12 @@ def rank(
     missing: Missing = "nan",
     select: Select = None,
     sort: Sort = False,
+    top: Top = None,
+    replace: Replace = False,
+    calibration_missing: Annotated[
+        str,
+        typer.Option(help="Calibration rows with missing or infinite scores: error, or drop.", metavar="error|drop"),
+    ] = "error",
     error: ErrorColumn = None,
     ood: OodColumn = None,
     as_json: AsJson = False,
@@ -105,7 +104,7 @@ def rank(
     from vecuq.ranker import Settings
 
     with usage_errors():
-        wanted = workflows.Wanted(alpha, explain, missing, select, sort=sort)
+        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top)
     with friendly_errors():
         with watching(new) as watch:
             done = workflows.rank(
@@ -117,6 +116,7 @@ def rank(
                 flip=listed(flip) or (),
                 labels=_labels(error, ood),
                 wanted=wanted,
+                calibration_missing=calibration_missing,
                 watch=watch,
             )
         _print_ranked(done, folder, alpha, as_json=as_json)
@@ -164,6 +164,6 @@ def demo(folder: Folder = Path("demo"), as_json: AsJson = False) -> None:
     if not as_json:
         calibration, new = folder / "calibration.csv", folder / "new.csv"
         typer.echo("\nTry next:")
-        typer.echo(f"  vecuq doctor {calibration} {new}")
+        typer.echo(f"  vecuq doctor {calibration} {new} --flip confidence")
         typer.echo(f"  vecuq score {folder / 'model.vecuq'} {new} --alpha 0.05 --explain -o {folder / 'flagged.csv'}")
         typer.echo(f"  vecuq compare {calibration} {new} --ood is_ood --flip confidence")

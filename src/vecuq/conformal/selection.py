@@ -23,7 +23,7 @@ def deliverable(alpha: object, n_held: int, *, method: str = "none", n_rows: int
     allowed = f"allow alpha={least:.4g} or more." if least < 1 else "allow none. Use method='bh'."
     raise SettingError(
         f"alpha={wanted:g}{of_batch} needs at least {int(np.ceil(price / wanted - 1 - 1e-9)):,} held-back rows; "
-        f"this ranker has {n_held:,}, which {allowed}"
+        f"this model has {n_held:,}, which {allowed}"
     )
 
 

@@ -36,7 +36,11 @@ def check_drift(case: Case) -> list[Finding]:
     if case.ranker is not None and case.ranker.diagnostics.n_held:
         pairs["uncertainty"] = case.ranker.calibration_scores, case.ranker.rank_complete(new)[1]
     tested = _two_sample_tests(pairs)
-    found = [_moved(name, *tested[name], *pairs[name]) for name in tested if tested[name][1] < _LEVEL]
+    found = [
+        _moved(name, *tested[name], *pairs[name], sign=-1.0 if name in case.flipped else 1.0)
+        for name in tested
+        if tested[name][1] < _LEVEL
+    ]
     figures = {name: {"distance": distance, "p_value": p} for name, (distance, p) in tested.items()}
     what = f"No column, and not the score, differs from calibration (all p-values above {_LEVEL:g})."
     return found or [Finding("drift", "ok", what, "", figures)]
@@ -54,9 +58,9 @@ def _two_sample_tests(pairs: dict[str, tuple[Array, Array]]) -> dict[str, tuple[
     return {name: adjusted[name] for name in pairs}
 
 
-def _moved(name: str, distance: float, p: float, old: Array, new: Array) -> Finding:
+def _moved(name: str, distance: float, p: float, old: Array, new: Array, sign: float) -> Finding:
     severity = "serious" if distance >= 0.3 else "warning" if distance >= 0.1 else "note"
-    before, after = float(np.median(old)), float(np.median(new))
+    before, after = sign * float(np.median(old)), sign * float(np.median(new))
     shown = "under 1e-12" if p < 1e-12 else f"{p:.1g}"
     what = (
         f"{name!r} is distributed differently in the new rows: distance {distance:.2f} of 1, p-value {shown}; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from vecuq.conformal import DIRECTIONS, Bins
 from vecuq.errors import SettingError, TableError
 from vecuq.monitor.begin import DRAWS, ROW_BREAKERS, lacking, new_streams, scores_of
 from vecuq.monitor.stream import Alarm, Stream
-from vecuq.ranker import Ranker
+from vecuq.ranker import as_ranker
 
 
 class Monitor:
@@ -32,7 +33,7 @@ class Monitor:
     Parameters
     ----------
     ranker
-        The model whose rows are watched; it must hold rows back (``holdback > 0``).
+        The model whose rows are watched, a ranker or a fitted :class:`vecuq.VecUQ`; it must have held rows back.
     calibration
         In-distribution rows with which each column is compared; by default the held-back rows that the ranker keeps,
         which are complete. Rows with missing values say how many are usual. (A model file of format 1 keeps no rows:
@@ -61,15 +62,15 @@ class Monitor:
 
     def __init__(
         self,
-        ranker: Ranker,
+        ranker: Any,
         calibration: Any = None,
         *,
         alpha: float = 0.01,
         direction: str = "both",
         random_state: int | None = None,
     ) -> None:
+        self.ranker = ranker = as_ranker(ranker)
         ranker.require_held_back()
-        self.ranker = ranker
         self.alpha = in_range("alpha", alpha, 0.0, 1.0, ends="()")
         self.direction = one_of("direction", direction, DIRECTIONS)
         self.seed = 0 if random_state is None else whole_number("random_state", random_state, 0)
@@ -183,13 +184,19 @@ class Monitor:
             played = stream.advance(above[taken, k], rows[taken], draws[taken, k])
             alarm = stream.first_alarm(played, rows[taken], log_bar, may_alarm) if played else None
             if alarm and stream.name in silent:
-                raised.append(alarm)
+                raised.append(self._as_given(alarm))
         self.rows += len(above)
         self.n_missing += int(incomplete.sum())
         self.n_watched += int((above[:, :-1] >= 0).any(axis=1).sum())
         found = tuple(sorted(raised, key=lambda alarm: alarm.row))
         self.alarms += found
         return found
+
+    def _as_given(self, alarm: Alarm) -> Alarm:
+        """Return an alarm in the direction in which its column came: a flipped one falls where its score rises."""
+        if alarm.stream not in self.ranker.flipped:
+            return alarm
+        return replace(alarm, change={"higher": "lower", "lower": "higher"}.get(alarm.change, alarm.change))
 
     def _draws(self, n_rows: int, purpose: int) -> Array:
         """Return the uniform numbers of the next rows: the same however the stream is cut into pieces."""

@@ -41,8 +41,8 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
         The measures, which are the columns of the ranker.
     ranker_ : Ranker
         The fitted, frozen ranker of the measures; ``estimator_`` is the :class:`vecuq.VecUQ` around it.
-    temperature_ : float
-        The temperature of the calibration outputs, which new outputs must share.
+    temperature_, shape_ : float, tuple of int
+        The temperature of the calibration outputs, and their members and classes, which new outputs must share.
 
     Examples
     --------
@@ -57,6 +57,7 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
 
     measures_: tuple[str, ...]
     temperature_: float
+    shape_: tuple[int, int] | None  # members and classes; not kept by vecuq 0.1.0
     densities_: dict[str, Any]
     estimator_: VecUQ
     ranker_: Ranker
@@ -90,6 +91,7 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
         if known is not None and known.temperature != held.temperature:
             raise TableError(_other_temperature("the calibration outputs", held.temperature, known.temperature))
         self.temperature_ = held.temperature
+        self.shape_ = len(held.members), held.n_classes
         self.densities_ = fit_densities(self.measures_, known, embedding=self.embedding)
         table = measure(held, self.measures_, self.densities_, embedding=self.embedding)
         self.estimator_ = clone(self.estimator or VecUQ()).fit(table)
@@ -103,6 +105,11 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
         given = self._outputs(X, reset=False)
         if given.temperature != self.temperature_:
             raise TableError(_other_temperature("these outputs", given.temperature, self.temperature_))
+        if self.shape_ is not None and (len(given.members), given.n_classes) != self.shape_:
+            raise TableError(
+                f"This pipeline was fitted on {self.shape_[0]} members and {self.shape_[1]} classes; these outputs "
+                f"have {len(given.members)} and {given.n_classes}. Give outputs of the same ensemble, or fit again."
+            )
         return measure(given, self.measures_, self.densities_, embedding=self.embedding)
 
     def rank(self, X: Any, **how: Unpack[How]) -> Ranking:
@@ -200,7 +207,7 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
         for density, fitted in self.densities_.items():
             arrays |= {f"density/{density}/{part}": array for part, array in fitted.arrays().items()}
         header = {"measures": list(self.measures_), "embedding": self.embedding, "temperature": self.temperature_}
-        return "pipeline", {**header, "ranker": model}, arrays
+        return "pipeline", {**header, "shape": self.shape_, "ranker": model}, arrays
 
     def _how(self, how: How) -> How:
         """Return the choices of a call; what it leaves open is as the estimator has it."""
@@ -209,7 +216,8 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
     def _outputs(self, X: Any, *, reset: bool) -> ClassifierOutputs:
         """Return outputs; a plain table of logits is checked with scikit-learn's own messages."""
         if not isinstance(X, ClassifierOutputs) and _n_axes(X) != 3:
-            X = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
+            floats, fewest = [np.float64, np.float32], 2 if reset else 1
+            X = validate_data(self, X, reset=reset, dtype=floats, ensure_all_finite=False, ensure_min_features=fewest)
         return _as_outputs(X, temperature=1.0 if reset else self.temperature_)
 
 
@@ -220,6 +228,7 @@ def pipeline_of(header: dict[str, Any], arrays: dict[str, Array]) -> VecUQPipeli
     made = VecUQPipeline(measures=header["measures"], estimator=estimator, embedding=header["embedding"])
     made.measures_ = tuple(header["measures"])
     made.temperature_ = float(header["temperature"])
+    made.shape_ = None if header.get("shape") is None else (int(header["shape"][0]), int(header["shape"][1]))
     made.densities_ = {
         found.name: found.compute(**under(f"density/{found.name}/", arrays))
         for found in find_measures(made.measures_)

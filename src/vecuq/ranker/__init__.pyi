@@ -11,6 +11,7 @@ from .proof import is_proven_monotone as is_proven_monotone
 from .ranker import How as How
 from .ranker import Ranker as Ranker
 from .ranker import Ranking as Ranking
+from .ranker import as_ranker as as_ranker
 from .rows import MOST_HELD as MOST_HELD
 from .rows import draw_rows as draw_rows
 from .rows import held_back_rows as held_back_rows

@@ -87,7 +87,8 @@ def line_of(ranker: Ranker) -> str:
     """Return the ranker in one short line."""
     some = ", ".join(ranker.columns[:4]) + (", ..." if len(ranker.columns) > 4 else "")
     n_map, n_held = ranker.diagnostics.n_map, ranker.diagnostics.n_held
-    return f"Ranker({len(ranker.columns)} columns: {some}; {n_map:,} rows in the map, {n_held:,} held back)"
+    n = len(ranker.columns)
+    return f"Ranker({n} column{'' if n == 1 else 's'}: {some}; {n_map:,} rows in the map, {n_held:,} held back)"
 
 
 def card_of(ranker: Ranker, title: str, facts: dict[str, str] | None = None) -> str:

@@ -18,11 +18,11 @@ def judge_plan(solved: Potentials, settings: Settings, n_rows: int, corners: Cor
     """Refuse or doubt a plan that missed its tolerance; warn when the anchors outweigh the rows."""
     if not solved.converged:
         scaling = "" if settings.scaling == "featurewise" else "use scaling='featurewise', "
-        anchors = "" if settings.anchors <= 10 else f"bring the anchors nearer (now {settings.anchors:g}), "
+        anchors = "" if settings.anchors <= 10 else f"bring `anchors` nearer (now {settings.anchors:g}), "
         message = (
             f"The transport plan did not converge: marginal error {solved.marginal_error:.1e} after {solved.sweeps:,} "
-            f"sweeps, wanted {settings.tol:.0e}. Raise epsilon (now {settings.epsilon:g}), {scaling}{anchors}"
-            f"raise max_iter, or loosen tol."
+            f"sweeps, wanted {settings.tol:.0e}. Raise `epsilon` (now {settings.epsilon:g}), {scaling}{anchors}"
+            f"raise `max_iter`, or raise `tol`."
         )
         if settings.on_failure == "error" or not np.isfinite(solved.marginal_error):
             raise ConvergenceError(message)

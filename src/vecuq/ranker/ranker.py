@@ -213,6 +213,14 @@ class Ranker:
         """Return +1 for inliers and -1 for outliers, as scikit-learn does; a row without a score is an error."""
         return np.where(-self.rank_scored(data, **how).uncertainty - self.offset >= 0, 1, -1)
 
+    def score_samples(self, data: Any, **how: Unpack[How]) -> Array:
+        """Return -uncertainty: the scikit-learn sign, higher = more normal."""
+        return -self.uncertainty(data, **how)
+
+    def decision_function(self, data: Any, **how: Unpack[How]) -> Array:
+        """Return ``score_samples - offset``: negative for outliers at the rate of the settings."""
+        return self.score_samples(data, **how) - self.offset
+
     def rank_scored(self, data: Any, **how: Unpack[How]) -> Ranking:
         """Return what :meth:`rank` returns; a row without a score is an error."""
         quietly = how.copy()
@@ -348,7 +356,7 @@ class Ranker:
         """Raise if no rows were held back, for then there are no p-values."""
         if not self.diagnostics.n_held:
             raise CalibrationError(
-                "p-values need calibration rows that the map has not seen, and this ranker was fitted with holdback=0, "
+                "p-values need calibration rows that the map has not seen, and this model was fitted with holdback=0, "
                 "with too few rows, or from a sketch. Fit rows, for example with holdback=0.5."
             )
 
@@ -356,7 +364,7 @@ class Ranker:
         """Raise if no held-back rows are kept with which incomplete rows could be compared."""
         if not len(self.kept.held) or not len(self.kept.draws):
             raise CalibrationError(
-                "missing='marginal' compares a row with held-back rows that lack the same columns, and this ranker "
+                "missing='marginal' compares a row with held-back rows that lack the same columns, and this model "
                 "keeps none: it was fitted without holdback, or saved by an older vecuq. Fit rows with holdback=0.5."
             )
 
@@ -440,6 +448,17 @@ class Ranker:
     @cached_property
     def _patterns(self) -> dict[tuple[int, ...], Pattern]:
         return {}
+
+
+def as_ranker(model: Any) -> Ranker:
+    """Return a ranker, or the one inside a fitted estimator; anything else is an error."""
+    found = getattr(model, "ranker_", model)
+    if isinstance(found, Ranker):
+        return found
+    raise TableError(
+        f"A fitted VecUQ or a Ranker is needed; got {type(model).__name__}. Fit it first, or read a saved one with "
+        f"vecuq.load."
+    )
 
 
 def _sum_of_squares(rows: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ class TakesScores:
 
     def _calibration_table(self, X: Any) -> ScoreTable:
         """Return calibration rows as a table, and note the features as scikit-learn does."""
-        if not is_named(X):
+        if not is_named(X) and not isinstance(X, str | os.PathLike):
             from sklearn.utils.validation import validate_data
 
             self.__dict__.pop("feature_names_in_", None)

@@ -211,7 +211,7 @@ def _array_as_floats(column: Any, name: str) -> Array:
 def _chosen(columns: Sequence[str] | None, present: Mapping[str, Any]) -> tuple[str, ...]:
     if columns is None:
         names = _default_scores({name: column for name, column in present.items() if not _is_reserved(name)})
-        reason = f"None of the columns {list(present)} is numeric, so none can be a score. Name the score columns."
+        reason = f"None of the columns {list(present)} holds numbers, so none can be a score. Name some by `columns`."
     else:
         names = wanted_columns(columns, list(present), purpose="needed as score columns")
         reason = "At least one score column is needed; none was named."

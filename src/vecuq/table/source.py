@@ -9,6 +9,7 @@ import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from glob import glob, has_magic
 from pathlib import Path
 
@@ -148,7 +149,9 @@ def stands_for(where: PathLike | Sequence[PathLike] | TableSource, path: PathLik
     if found.is_dir():
         return final.parent == found.resolve()
     if not found.exists() and has_magic(str(where)):
-        return any(stands_for(match, path) for match in glob(str(where), recursive=True))
+        return fnmatch(str(final), str(found.absolute())) or any(
+            stands_for(match, path) for match in glob(str(where), recursive=True)
+        )
     return final == found.resolve() or (final.exists() and found.exists() and final.samefile(found))
 
 
@@ -209,5 +212,9 @@ def _standard_input() -> TableSource:
 def _sniffed(path: Path) -> str:
     """Return the kind of what came in, by its first bytes: an Arrow stream or file, otherwise jsonl."""
     with path.open("rb") as file:
-        first = file.read(6)
-    return ".arrows" if first.startswith((b"\xff\xff\xff\xff", b"ARROW1")) else ".jsonl"
+        first = file.read(2**10)
+    if first.startswith((b"\xff\xff\xff\xff", b"ARROW1")):
+        return ".arrows"
+    if first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in (b"{", b""):
+        raise TableError("Standard input must be JSON lines or an Arrow stream. Save other formats as a file first.")
+    return ".jsonl"

@@ -38,12 +38,13 @@ def fit(
     columns: Sequence[str] | None = None,
     flip: Sequence[str] = (),
     missing: str = "error",
+    drop_hint: str = "missing='drop'",
     watch: Watch = NOBODY,
 ) -> Fitted:
     """Fit a ranker to a table and save it.
 
     ``calibration`` is a file, several, a folder of part files, a pattern, or ``-`` for standard input. Rows with
-    missing or infinite scores are refused, unless ``missing="drop"`` drops them.
+    missing or infinite scores are refused, unless ``missing="drop"`` drops them; ``drop_hint`` says so in the error.
     """
     one_of("missing", missing, FIT_MISSING)
     refuse_place(model, what="A model", reads=[calibration])
@@ -53,7 +54,7 @@ def fit(
         table = read_table(source, columns=columns, flip=flip)
         _doubt_direction(table)
         kept = _complete(table) if missing == "drop" else table
-        refuse_missing(kept.values, kept.columns, hint="missing='drop' drops them.")
+        refuse_missing(kept.values, kept.columns, hint=f"{drop_hint} drops them.")
         ranker = fit_ranker(kept, settings, progress=watch.sweep)
         done = Fitted(ranker, tuple(getattr(table.others, "column_names", ())), len(table) - len(kept))
     done.ranker.save(model)
@@ -124,7 +125,7 @@ def _doubt_direction(table: ScoreTable) -> None:
     doubtful = [name for name in table.columns if "confidence" in name.lower() and name not in table.flipped]
     if doubtful:
         warnings.warn(
-            f"Higher is taken for more uncertain in every score column, and {doubtful} sounds like the contrary. "
+            f"Higher is taken for more uncertain in every score column, and {doubtful} sounds like the opposite. "
             f"If so, fit with flip={doubtful}.",
             CalibrationWarning,
             stacklevel=4,

@@ -26,6 +26,7 @@ def refuse_place(out: PathLike, *, what: str | None = None, reads: Iterable[Tabl
     """
     if what is None and is_stdio(out):
         return
+    refuse_stdout(out, what or "It")
     if what is None:
         kind_of(out)
     elif is_table_name(out):
@@ -34,19 +35,30 @@ def refuse_place(out: PathLike, *, what: str | None = None, reads: Iterable[Tabl
     refuse_unwritable(out)
 
 
+def refuse_stdout(out: PathLike, what: str) -> None:
+    """Raise if ``out`` is ``-``: only tables can be written to standard output."""
+    if is_stdio(out):
+        raise TableError(f"{what} cannot be written to standard output (-); give the name of a file or folder.")
+
+
 def refuse_overwriting(out: PathLike, reads: Iterable[TableLike]) -> None:
     """Raise if ``out`` is a file that the job reads, or lies in a folder that it reads."""
     for where in reads:
         if stands_for(where, out):
-            raise SettingError(f"{out} is read by this job and would be overwritten; choose another name.")
+            raise SettingError(f"{out} is, or would be, one of the files that this job reads; choose another name.")
 
 
 def load_model(model: PathLike) -> Ranker:
     """Read a ranker; refuse a table in its place, and any other saved kind."""
     found = load_any_model(model)
     if not isinstance(found, Ranker):
-        raise ModelFileError(f"{model} holds a {type(found).__name__}; a model written by `vecuq fit` is needed here.")
+        raise ModelFileError(f"{model} holds a {kind_word(found)}; a model written by `vecuq fit` is needed here.")
     return found
+
+
+def kind_word(found: Any) -> str:
+    """Return what a saved thing is, in one word."""
+    return type(found).__name__.removeprefix("VecUQ").lower()
 
 
 def load_any_model(model: PathLike) -> Any:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vecuq._check import Array, wanted_columns
+from vecuq._check import Array, one_of, wanted_columns
 from vecuq._files import atomic_folder, write_atomic
 from vecuq.errors import TableError
 from vecuq.evaluation import Bootstrap, evaluate
 from vecuq.ranker import Ranker, Settings
 from vecuq.table import PathLike, ScoreTable, TableLike, TableReader, TableSource, is_stdio
-from vecuq.workflows.fitting import Fitted, fit
+from vecuq.workflows.fitting import FIT_MISSING, Fitted, fit
 from vecuq.workflows.labels import Labels, label_columns
-from vecuq.workflows.places import load_model, refuse_overwriting, refuse_place
+from vecuq.workflows.places import load_model, refuse_overwriting, refuse_place, refuse_stdout
 from vecuq.workflows.scored_batches import PLAIN, Wanted
 from vecuq.workflows.scoring import Scored, score_rows
 from vecuq.workflows.watch import NOBODY, Watch
@@ -45,20 +45,33 @@ def rank(
     flip: Sequence[str] = (),
     labels: Labels | None = None,
     wanted: Wanted = PLAIN,
+    calibration_missing: str = "error",
     watch: Watch = NOBODY,
 ) -> Ranked:
     """Fit, score and report in one go: a model, a ranked table and a page in ``folder``.
 
     ``wanted`` is what :func:`score` adds to the table, and in which order; its alpha is the report's too.
+    ``calibration_missing="drop"`` drops incomplete calibration rows, as :func:`fit` does by ``missing="drop"``.
     """
+    one_of("calibration_missing", calibration_missing, FIT_MISSING)
     _refuse_one_input(calibration, new)
+    refuse_stdout(folder, "A folder")
     refuse_overwriting(Path(folder) / "report.html", [calibration, new])
     rows = TableSource.of(new)
     refuse_overwriting(Path(folder) / f"ranked{rows.kind}", [calibration, rows])
     _refuse_absent(labels, rows)
     with atomic_folder(folder) as part:
         ranked = part / f"ranked{rows.kind}"
-        fitted = fit(calibration, part / "model.vecuq", settings, columns=columns, flip=flip, watch=watch)
+        fitted = fit(
+            calibration,
+            part / "model.vecuq",
+            settings,
+            columns=columns,
+            flip=flip,
+            missing=calibration_missing,
+            drop_hint="calibration_missing='drop'",
+            watch=watch,
+        )
         scored = score_rows(fitted.ranker, rows, ranked, wanted, watch=watch)
         evaluation = evaluate_labels(ranked, fitted.ranker, labels) if labels else ()
         write_report(
@@ -173,7 +186,11 @@ def demo(folder: PathLike) -> Ranked:
     from vecuq.data import DEMO_SCORES, demo_files
 
     calibration, new = demo_files()
+    tables = {Path(folder) / "calibration.csv": calibration, Path(folder) / "new.csv": new}
+    for path, source in tables.items():
+        if path.exists() and path.read_bytes() != source.read_bytes():
+            raise TableError(f"{path} is there and is not the bundled table. Choose another folder for the demo.")
     done = rank(calibration, new, folder, columns=DEMO_SCORES, labels=Labels(error="is_error", ood="is_ood"))
-    for source, name in ((calibration, "calibration.csv"), (new, "new.csv")):
-        write_atomic(Path(folder) / name, source.read_bytes())
+    for path, source in tables.items():
+        write_atomic(path, source.read_bytes())
     return done

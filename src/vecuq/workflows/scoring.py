@@ -23,7 +23,7 @@ from vecuq.table import (
     is_text_table,
     write_batches,
 )
-from vecuq.workflows.places import load_any_model, refuse_place
+from vecuq.workflows.places import kind_word, load_any_model, refuse_place
 from vecuq.workflows.row_order import ordered
 from vecuq.workflows.scored_batches import BatchScorer, Wanted
 from vecuq.workflows.watch import NOBODY, Watch
@@ -139,7 +139,7 @@ def _scoring_model(found: Any, model: PathLike) -> Ranker | VecUQPipeline:
     from vecuq.pipeline import VecUQPipeline
 
     if not isinstance(found, VecUQPipeline):
-        raise ModelFileError(f"{model} holds a {type(found).__name__}; a model or a pipeline is needed here.")
+        raise ModelFileError(f"{model} holds a {kind_word(found)}; a model or a pipeline is needed here.")
     return found
 
 
@@ -204,7 +204,11 @@ def _warn(done: Scored, absent: Sequence[str]) -> None:
             stacklevel=4,
         )
     if done.n_missing:
-        also = "" if done.n_flagged is None else "; they count as flagged"
+        also = (
+            ""
+            if done.n_flagged is None
+            else "; `flagged` is true for them, and the number of flagged rows leaves them out"
+        )
         warnings.warn(
             f"{done.n_missing:,} of {done.n_rows:,} rows have missing or infinite scores and got no uncertainty{also}.",
             MissingValueWarning,

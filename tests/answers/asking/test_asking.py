@@ -126,7 +126,7 @@ def test_answers_of_other_settings_or_questions_do_not_mix(write_questions, tmp_
 
 def test_wrong_places_are_refused_without_a_trace(write_questions, tmp_path, refused, words):
     questions = write_questions(2)
-    assert "is read by this job and would be overwritten" in refused(*words(questions, questions))
+    assert "would be, one of the files that this job reads" in refused(*words(questions, questions))
     assert "is a folder" in refused(*words(questions, tmp_path))
     assert "no folder" in refused(*words(questions, tmp_path / "no" / "answers.jsonl"))
     (tmp_path / "notes.txt").write_text("my notes")
