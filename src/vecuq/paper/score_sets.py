@@ -77,8 +77,8 @@ def _judged(path: Path, name: str, arrays: Mapping[str, NDArray[Any]]) -> Judged
         )
     whole = np.isfinite(rows).all(axis=1) & np.isfinite(quality)
     rows, quality = rows[whole], quality[whole]
-    varying = np.flatnonzero(np.ptp(rows, axis=0) > 0) if len(rows) else []
-    if len(rows) < _FEWEST_ROWS or not 1 <= len(varying) <= MAX_COLUMNS or np.ptp(quality) == 0:
+    varying = [k for k in range(len(columns)) if len(np.unique(rows[:, k])) > 1]
+    if len(rows) < _FEWEST_ROWS or not 1 <= len(varying) <= MAX_COLUMNS or len(np.unique(quality)) < 2:
         raise TableError(
             f"{path}: {name} needs {_FEWEST_ROWS} complete answers, not all of one quality, and 1 to {MAX_COLUMNS} "
             f"columns that vary; it has {len(rows):,} answers of {len(np.unique(quality)):,} qualities and "

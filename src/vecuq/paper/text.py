@@ -29,10 +29,9 @@ _PRINTED = {
     "text_falcon": "PRR at 50 % of Falcon-7B",
 }
 _NOT_HERE = (
-    "Cannot be had here: answers of the paper's models to TriviaQA, CoQA, XSum, WMT14 and WMT19 (neither the models nor "
-    "these data sets are within reach without a model hub), and their quality by AlignScore and COMET (neural networks "
-    "that a hub would have to give as well). Whoever has them puts scores and quality into an npz file: see "
-    "docs/evaluate.md."
+    "Cannot be had here: answers of the paper's models to TriviaQA, CoQA, XSum, WMT14 and WMT19 (neither the models "
+    "nor these data sets are within reach without a model hub), and their quality by AlignScore and COMET (networks that "
+    "a hub would have to give as well). Whoever has them puts scores and quality into an npz file: see docs/evaluate.md."
 )
 
 
@@ -109,8 +108,8 @@ def _larger_models(tables: Sequence[LargerTable], folder: Path | None) -> str:
     if not tables:
         return f"No table of larger models.{lacking}"
     return (
-        "The tables of larger models have other scores than the paper's, and the quality that their files hold (1 for a "
-        f"right answer and 0 for a wrong one in the known files); the rank combines all columns that vary.{lacking}"
+        "The tables of larger models have other scores than the paper's, and the quality that their files hold (1 for "
+        f"a right answer and 0 for a wrong one in the known files); the rank combines all columns that vary.{lacking}"
     )
 
 
