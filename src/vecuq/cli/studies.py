@@ -36,18 +36,18 @@ def reproduce(
     with usage_errors():
         one_of("study", study, STUDIES)
     with friendly_errors():
-        with working() as tell:
-            studies = workflows.reproduce(study, folder, data_dir=data_dir, progress=tell)
+        with working() as show:
+            studies = workflows.reproduce(study, folder, data_dir=data_dir, progress=show)
         if as_json:
             figures = {done.name: done.figures for done in studies} if study == "all" else studies[0].figures
             print_json({"study": study, **figures})
             return
         for done in studies:
-            _tell_study(done)
+            _print_study(done)
         typer.echo(f"tables, pictures and a page that shows them all -> {folder / 'index.html'}")
 
 
-def _tell_study(study: Study) -> None:
+def _print_study(study: Study) -> None:
     typer.echo(f"\n== {study.title} ==")
     for number, sheet in enumerate(study.sheets):
         print_sheet(sheet)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vecuq._check import one_of
 from vecuq._draw import FORMATS
 from vecuq._files import atomic_folder, write_atomic
-from vecuq.workflows.watch import PathLike
+from vecuq.table import PathLike
 
 if TYPE_CHECKING:
     from vecuq.paper import Study
