@@ -70,7 +70,7 @@ def test_every_known_file_and_every_file_of_ones_own_gives_a_table_and_a_picture
     assert len(study.claims) == 3 + 4
     assert [row["Method"] for row in study.sheets[1].rows] == [*splits.OURS, "good", "noise"]
     assert study.figures["text_mmlu: one"]["good"] > study.figures["text_mmlu: one"]["noise"]
-    assert f"lack of a file in data_dir: {choices.CHOICES_FILE}." in study.differs
+    assert f"these files were not given: {choices.CHOICES_FILE}." in study.differs
 
 
 @pytest.mark.usefixtures("few")

@@ -105,7 +105,7 @@ def _differs(subjects: Mapping[str, JudgedScores]) -> str:
 def _larger_models(tables: Sequence[LargerTable], folder: Path | None) -> str:
     """Return what is shown of larger models, and which files would show more."""
     absent = ", ".join(absent_files(folder))
-    lacking = f" Not computed, for lack of a file in data_dir: {absent}." if absent else ""
+    lacking = f" Not computed, since these files were not given: {absent}." if absent else ""
     if not tables:
         return f"No table of larger models.{lacking}"
     return (
