@@ -19,13 +19,15 @@ STUDIES = (*workflows.STUDY_NAMES, "all")
 
 
 def reproduce(
-    study: Annotated[str, typer.Argument(help=", ".join(STUDIES[:-1]) + " or all", metavar="STUDY", show_default=False)],
+    study: Annotated[
+        str, typer.Argument(help=", ".join(STUDIES[:-1]) + " or all", metavar="STUDY", show_default=False)
+    ],
     folder: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for tables (csv, Markdown, LaTeX), pictures and a page.")
     ] = Path("reproduced"),
     data_dir: Annotated[
         Path | None,
-        typer.Option(help="text: folder with scores of larger models, for more tables (docs/evaluate.md).", show_default=False),
+        typer.Option(help="text: folder with scores of larger models, for more tables.", show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

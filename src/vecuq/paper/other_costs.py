@@ -175,7 +175,8 @@ def cost_sheet(found: Found) -> Sheet:
     ]
     title = (
         f"Other costs, {_ROWS} calibration rows: ROC-AUC of OOD and of error detection and its gain over squares, how "
-        "often raising a score lowers the rank, where images of far rows end, sweeps of the solver; epsilon 0.5, or scaled to the mean cost"
+        "often raising a score lowers the rank, where images of far rows end, "
+        "sweeps of the solver; epsilon 0.5, or scaled to the mean cost"
     )
     return Sheet("limitations_costs", title, tuple(rows), down={"OOD": True, "errors": True}, decimals=4)
 
@@ -188,7 +189,8 @@ def cost_claim(found: Found) -> str:
         key = max(others, key=lambda one: _gain(found, one, task).mean)
         gain, price = _gain(found, key, task), _gain(found, key, other)
         return (
-            f"the best for {task} is {cost_name(key[0])} with epsilon {_epsilon_name(*key)} ({gain.mean:+.4f} ± {gain.std:.4f} "
+            f"the best for {task} is {cost_name(key[0])} with epsilon {_epsilon_name(*key)} "
+            f"({gain.mean:+.4f} ± {gain.std:.4f} "
             f"beside squares; for {other} {price.mean:+.4f} ± {price.std:.4f})"
         )
 
