@@ -138,7 +138,7 @@ def test_all_logits_together_stay_below_forty_megabytes(paper_data):
     assert sum(paper_data.ensemble_file(name).stat().st_size for name in ensembles.DATASETS) < 40e6
 
 
-@pytest.mark.parametrize("name", ["images", "ablation", "extremes", "measures", "text"])
+@pytest.mark.parametrize("name", ["images", "ablation", "extremes", "measures", "limitations", "text"])
 def test_without_its_data_a_study_says_in_one_line_what_to_install(refused, monkeypatch, tmp_path, name):
     monkeypatch.setitem(sys.modules, "vecuq_paper_data", None)
     told = refused("reproduce", name, "-o", tmp_path / "out")

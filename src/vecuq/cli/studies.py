@@ -19,19 +19,21 @@ STUDIES = (*workflows.STUDY_NAMES, "all")
 
 
 def reproduce(
-    study: Annotated[str, typer.Argument(help="|".join(STUDIES), metavar="STUDY", show_default=False)],
+    study: Annotated[
+        str, typer.Argument(help=", ".join(STUDIES[:-1]) + " or all", metavar="STUDY", show_default=False)
+    ],
     folder: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for tables (csv, Markdown, LaTeX), pictures and a page.")
     ] = Path("reproduced"),
     data_dir: Annotated[
         Path | None,
-        typer.Option(help="text: folder with llm_mcq_confidences.csv.gz, for a second table.", show_default=False),
+        typer.Option(help="text: folder with scores of larger models, for more tables.", show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute the paper's tables and figures again, beside the printed ones.
 
-    Images and text need the recorded data: `pip install ./paper-data`.
+    All but toy, blobs and limits need the recorded data: `pip install ./paper-data`.
     """
     with usage_errors():
         one_of("study", study, STUDIES)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from vecuq.paper import Study
 
 # Repeated here, so that `--help` need not import the studies; a test compares them.
-STUDY_NAMES = ("toy", "blobs", "images", "ablation", "extremes", "measures", "text")
+STUDY_NAMES = ("toy", "blobs", "images", "limits", "ablation", "extremes", "measures", "limitations", "text")
 
 
 def reproduce(
@@ -28,8 +28,8 @@ def reproduce(
     """Run one of the paper's studies or, with ``"all"``, all of them.
 
     With a ``folder``, write their tables (csv, Markdown, LaTeX), pictures (PNG, SVG) and one page that shows them.
-    ``data_dir`` may hold data that are not ours to bundle, for a second table of the study of text. ``progress`` is
-    called with what is being done.
+    ``data_dir`` holds scores of larger models, which are not ours to bundle, for more tables of the study of text.
+    ``progress`` is called with what is being done.
     """
     from vecuq.paper import STUDIES, reproduce_text
 
