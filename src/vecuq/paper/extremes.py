@@ -14,8 +14,8 @@ from vecuq._check import Array
 from vecuq._draw import Sheet, Spread
 from vecuq.evaluation import roc_auc
 from vecuq.paper.drawings import lines
-from vecuq.paper.ensembles import GroupScores, group_scores, n_groups
-from vecuq.paper.images import DIFFERS, OTHER_GROUPS
+from vecuq.paper.ensembles import APPENDIX_MEMBERS, GroupScores, group_scores, n_groups
+from vecuq.paper.images import DIFFERS, APPENDIX_GROUPS
 from vecuq.paper.study import Picture, Study, printed_table
 from vecuq.paper.tasks import NAMES
 from vecuq.ranker import Settings, fit_ranker
@@ -48,7 +48,10 @@ def keeps_order(base: Array, uncertainty: Array) -> bool:
 
 def reproduce_extremes() -> Study:
     """Compute the three tables of the appendix on the ensembles of one pair of data sets."""
-    groups = [group_scores(PAIR[0], group).select((BASE,)) for group in range(n_groups(PAIR[0]))]
+    groups = [
+        group_scores(PAIR[0], group, APPENDIX_MEMBERS).select((BASE,))
+        for group in range(n_groups(PAIR[0], APPENDIX_MEMBERS))
+    ]
     figures = {name: _figures(name, groups) for name in _FILES}
     return Study(
         name="extremes",
@@ -56,7 +59,7 @@ def reproduce_extremes() -> Study:
         sheets=tuple(_sheet(name, found) for name, found in figures.items()),
         figures=figures,
         differs=DIFFERS
-        + OTHER_GROUPS
+        + APPENDIX_GROUPS
         + " The pair is CIFAR-10 against TinyImageNet instead of CIFAR-10 against CIFAR-100.",
         printed=tuple(
             printed_table(f"extremes_{file}", name.capitalize(), decimals=4) for name, file in _FILES.items()

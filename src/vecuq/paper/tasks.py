@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from vecuq._check import Array
 from vecuq._draw import Spread
 from vecuq.evaluation import accuracy_coverage_area, roc_auc
-from vecuq.paper.ensembles import DATASETS, GroupScores, group_scores, n_groups
+from vecuq.paper.ensembles import DATASETS, MEMBERS, GroupScores, group_scores, n_groups
 
 TaskKind = str  # "ood", "miscls" or "selective"
 Method = Callable[[Array], Array]
@@ -21,6 +21,9 @@ NAMES = {
     "svhn": "SVHN",
     "tinyimagenet": "TinyImageNet",
     "mnist": "MNIST",
+    "letter": "Letters A-T",
+    "held_out_letters": "Letters U-Z",
+    "pen_digits": "Pen digits",
 }
 
 
@@ -69,12 +72,18 @@ def component_methods(names: tuple[str, ...]) -> dict[str, Method]:
     return {name: column(place) for place, name in enumerate(names)}
 
 
-def over_groups(names: tuple[str, ...], fit: Callable[[GroupScores], Mapping[str, Method]]) -> Outcome:
+def over_groups(
+    names: tuple[str, ...],
+    fit: Callable[[GroupScores], Mapping[str, Method]],
+    *,
+    datasets: Iterable[str] = tuple(DATASETS),
+    members: int = MEMBERS,
+) -> Outcome:
     """Fit the methods on every group of every data set and run all tasks on them."""
     values: dict[Task, dict[str, list[float]]] = {}
-    for dataset in DATASETS:
-        for group in range(n_groups(dataset)):
-            scores = group_scores(dataset, group).select(names)
+    for dataset in datasets:
+        for group in range(n_groups(dataset, members)):
+            scores = group_scores(dataset, group, members).select(names)
             for method_name, method in fit(scores).items():
                 for task, figure in run_tasks(dataset, scores, method).items():
                     values.setdefault(task, {}).setdefault(method_name, []).append(figure)
