@@ -68,7 +68,7 @@ def pareto_sheet(means: Mapping[Any, Mapping[str, float]], methods: Sequence[str
         theirs = name if place else "Ours"
         rows.append(
             {
-                "Method": name,
+                "Method": name if name in alone else f"{name}, additive",
                 SHARE: 100.0 * alone[name] if name in alone else None,
                 WITH_ADDITIVE: 100.0 * together[name],
                 RECOMPUTED: recomputed.get(theirs),

@@ -97,8 +97,15 @@ def run_tasks(dataset: str, scores: GroupScores, method: Method) -> dict[Task, f
         Task(dataset, "miscls", dataset): roc_auc(own, scores.is_error),
         Task(dataset, "selective", dataset): accuracy_coverage_area(own, ~scores.is_error),
     }
-    for name, rows in scores.ood.items():
-        other = method(rows)
-        both = np.concatenate([own, other])
-        found[Task(dataset, "ood", name)] = roc_auc(both, np.repeat([0, 1], [len(own), len(other)]))
+    for name in scores.ood:
+        found[Task(dataset, "ood", name)] = _separation(own, method(scores.ood[name]))
     return found
+
+
+def ood_auc(method: Method, scores: GroupScores, other: str) -> float:
+    """Return the ROC-AUC of one set of out-of-distribution rows against the test rows."""
+    return _separation(method(scores.test), method(scores.ood[other]))
+
+
+def _separation(own: Array, other: Array) -> float:
+    return roc_auc(np.concatenate([own, other]), np.repeat([0, 1], [len(own), len(other)]))
