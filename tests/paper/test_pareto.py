@@ -35,7 +35,10 @@ def test_no_rounding_leaves_the_range():
 
 
 def test_the_additive_baseline_competes_in_a_column_of_its_own():
-    means = {"one": {"us": 0.9, "total_log_1_1": 0.5, "sum()": 0.95}, "two": {"us": 0.8, "total_log_1_1": 0.7, "sum()": 0.85}}
+    means = {
+        "one": {"us": 0.9, "total_log_1_1": 0.5, "sum()": 0.95},
+        "two": {"us": 0.8, "total_log_1_1": 0.7, "sum()": 0.85},
+    }
     sheet = pareto_sheet(means, ("us", "total_log_1_1"))
     assert [row[SHARE] for row in sheet.rows] == [100.0, 0.0, None]
     assert [row["with the additive baseline (%)"] for row in sheet.rows] == [0.0, 0.0, 100.0]

@@ -23,7 +23,9 @@ _KINDS = {
 
 def reproduce_measures() -> Study:
     """Compute the three tables of the appendix on other choices of measures."""
-    outcomes = {name: over_groups(compositions[kind], _fit, members=APPENDIX_MEMBERS) for name, (kind, _) in _KINDS.items()}
+    outcomes = {
+        name: over_groups(compositions[kind], _fit, members=APPENDIX_MEMBERS) for name, (kind, _) in _KINDS.items()
+    }
     return Study(
         name="measures",
         title="Other measures: each kind of risk under four proper scoring rules",

@@ -1,0 +1,41 @@
+"""The page on the paper keeps its word: what it names exists, and what it tells to run is known."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from vecuq.workflows import STUDY_NAMES
+
+PAGE = (Path(__file__).parents[2] / "docs" / "paper.md").read_text("utf-8")
+NAMES = sorted(set(re.findall(r"`(vecuq(?:\.\w+)+)`", PAGE)))
+COMMANDS = re.findall(r"`vecuq reproduce (\w+)`", PAGE)
+
+
+def resolved(name):
+    """Return the object that a dotted name leads to: modules first, attributes after them."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found = import_module(".".join(parts[:length]))
+        except ModuleNotFoundError:
+            continue
+        for attribute in parts[length:]:
+            found = getattr(found, attribute)
+        return found
+    raise ModuleNotFoundError(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_of_the_page_exists(name):
+    assert resolved(name) is not None
+
+
+def test_a_name_that_does_not_exist_would_be_seen():
+    with pytest.raises(AttributeError):
+        resolved("vecuq.transport.no_such_function")
+
+
+def test_the_commands_of_the_page_are_the_studies_that_exist():
+    assert set(COMMANDS) == {*STUDY_NAMES, "all"}
