@@ -10,7 +10,7 @@ from vecuq._draw import Sheet, Spread
 from vecuq.measures import compositions
 from vecuq.paper.drawings import dots
 from vecuq.paper.ensembles import APPENDIX_MEMBERS, group_scores, n_groups
-from vecuq.paper.images import DIFFERS, APPENDIX_GROUPS
+from vecuq.paper.images import APPENDIX_GROUPS, DIFFERS
 from vecuq.paper.placements import placement_claim, placement_sheet
 from vecuq.paper.study import Picture, Study, printed_table
 from vecuq.paper.tasks import NAMES, ood_auc

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
 from numpy.typing import NDArray
 
 from vecuq._check import Array
@@ -17,7 +16,7 @@ from vecuq._draw import Sheet, Spread
 from vecuq.evaluation import roc_auc
 from vecuq.paper.drawings import lines
 from vecuq.paper.ensembles import APPENDIX_MEMBERS, GroupScores, group_scores, n_groups
-from vecuq.paper.images import DIFFERS, APPENDIX_GROUPS
+from vecuq.paper.images import APPENDIX_GROUPS, DIFFERS
 from vecuq.paper.study import Picture, Study, printed_table
 from vecuq.paper.tasks import NAMES
 from vecuq.ranker import Settings, fit_ranker

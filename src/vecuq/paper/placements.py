@@ -58,7 +58,7 @@ _PLACEMENTS: dict[str, tuple[dict[str, Any], int]] = {
 
 
 def placement_sheet() -> Sheet:
-    """Return one line per placement: ROC-AUC over the groups, points, and how often a higher score gives a lower rank."""
+    """Return one line per placement: ROC-AUC, points, and how often a higher score gives a lower rank."""
     groups = [
         group_scores(_PAIR[0], group, APPENDIX_MEMBERS).select(compositions[_COMPOSITION])
         for group in range(n_groups(_PAIR[0], APPENDIX_MEMBERS))

@@ -8,7 +8,7 @@ from typing import Any
 from vecuq._draw import Sheet
 from vecuq.measures import compositions
 from vecuq.paper.ensembles import APPENDIX_MEMBERS, GroupScores
-from vecuq.paper.images import DIFFERS, APPENDIX_GROUPS, OURS, best_or_second, draw_tasks, worse_than_worst
+from vecuq.paper.images import APPENDIX_GROUPS, DIFFERS, OURS, best_or_second, draw_tasks, worse_than_worst
 from vecuq.paper.study import Picture, Study, printed_table
 from vecuq.paper.tasks import NAMES, Method, Outcome, component_methods, over_groups
 from vecuq.ranker import Settings, fit_ranker
