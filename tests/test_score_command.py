@@ -174,3 +174,11 @@ def test_one_row_is_not_rows(run, tmp_path, model, make_rows):
 def test_help_says_when_p_values_of_incomplete_rows_are_valid(run):
     told = " ".join(run("score", "--help").stdout.replace("\u2502", " ").split())
     assert "valid if what is missing does not depend on the values" in told
+
+
+def test_a_column_of_the_users_own_called_selected_is_kept(run, tmp_path, model, make_rows):
+    frame = pd.DataFrame(make_rows(20, 5)).assign(selected="yes")
+    frame.to_parquet(tmp_path / "new.parquet")
+    result = run("score", model, tmp_path / "new.parquet", "-o", tmp_path / "ranked.parquet", "--alpha", 0.1)
+    assert result.exit_code == 0, result.output
+    assert set(pd.read_parquet(tmp_path / "ranked.parquet")["selected"]) == {"yes"}

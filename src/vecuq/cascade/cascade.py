@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, finite_rows, in_range
+from vecuq._draw import html_card
 from vecuq.cascade.bounds import Bounds, Given
 from vecuq.cascade.brackets import need_brackets, need_monotone
 from vecuq.cascade.order import Step, cheapest_path, costs_of, given_order, useful_steps
@@ -109,6 +110,16 @@ class Cascade:
     def full_cost(self) -> float:
         """What all columns of one row cost, those left out that are constant and never computed."""
         return math.fsum(self.costs[step] for step in self.order)
+
+    def __repr__(self) -> str:
+        steps = " -> ".join(" + ".join(step) for step in self.order)
+        return f"Cascade({steps}; alpha={self.alpha:g}, all columns cost {self.full_cost:g})"
+
+    def _repr_html_(self) -> str:
+        costs = {" + ".join(step): f"{self.costs[step]:g}" for step in self.order}
+        proof = "proven" if self.proven else "tried, not proven"
+        facts = {"alpha": f"{self.alpha:g}", "threshold": f"{self.threshold:.4g}", "monotone": proof}
+        return html_card(repr(self), facts, folded={"Cost of every step, in order": costs})
 
     def decide(self, get_component: Callable[[str], Any]) -> Decision:
         """Decide one row, requesting its columns one after the other until the decision cannot change.

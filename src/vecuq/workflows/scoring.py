@@ -111,10 +111,10 @@ def score(
     scoring = BatchScorer.of(ranker, wanted, rows.schema.names)
     if select is not None:
         scoring = scoring.with_cutoff(ahead(rows.batches()))
-    tally = _Tally()
+    tally = _Tally(wanted)
     ranked = tally.counted(ahead(map(scoring.ranked, ahead(rows.batches()))), watch)
     write_batches(out, ordered(ranked, sort=sort, top=top), stdout_format=stdout_format)
-    done = tally.scored(wanted)
+    done = tally.scored()
     _warn(done, scoring.absent)
     return done
 
@@ -148,7 +148,11 @@ class _Measures:
 class _Tally:
     """What went by: rows, rows without a score, flagged and selected ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self.names = [
+            name for name, rate in (("flagged", wanted.alpha), ("selected", wanted.select)) if rate is not None
+        ]
         self.counts: Counter[str] = Counter()
 
     def counted(self, batches: Iterable[pa.RecordBatch], watch: Watch) -> Iterator[pa.RecordBatch]:
@@ -156,17 +160,17 @@ class _Tally:
         for batch in batches:
             self.counts["rows"] += len(batch)
             self.counts["missing"] += batch["uncertainty"].null_count
-            for name in ("flagged", "selected"):
-                self.counts[name] += batch[name].true_count if name in batch.schema.names else 0
+            for name in self.names:
+                self.counts[name] += batch[name].true_count
             yield batch
             if watch.rows is not None:
                 watch.rows(len(batch))
         if not self.counts["rows"]:
             raise TableError("The new table has no rows, so there is nothing to score.")
 
-    def scored(self, wanted: Wanted) -> Scored:
+    def scored(self) -> Scored:
         """Return the counts that say something."""
-        n_rows, n_missing = self.counts["rows"], self.counts["missing"]
+        wanted, n_rows, n_missing = self.wanted, self.counts["rows"], self.counts["missing"]
         return Scored(
             n_rows,
             n_missing,
