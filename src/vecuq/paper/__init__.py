@@ -7,6 +7,8 @@ from vecuq.paper.blobs import reproduce_blobs
 from vecuq.paper.extremes import reproduce_extremes
 from vecuq.paper.images import reproduce_images
 from vecuq.paper.letters import reproduce_letters
+from vecuq.paper.limitations import reproduce_limitations
+from vecuq.paper.limits import reproduce_limits
 from vecuq.paper.rules import reproduce_measures
 from vecuq.paper.study import Picture, Study, render_page
 from vecuq.paper.text import reproduce_text
@@ -20,8 +22,10 @@ STUDIES: dict[str, Callable[[], Study]] = {
     "blobs": reproduce_blobs,
     "images": reproduce_images,
     "letters": reproduce_letters,
+    "limits": reproduce_limits,
     "ablation": reproduce_ablation,
     "extremes": reproduce_extremes,
     "measures": reproduce_measures,
+    "limitations": reproduce_limitations,
     "text": reproduce_text,
 }

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import gzip
+import zlib
 from pathlib import Path
 
 import numpy as np
 
+from vecuq._check import one_line
+from vecuq.errors import TableError
 from vecuq.paper.splits import JudgedScores
 
 CHOICES_FILE = "llm_mcq_confidences.csv.gz"
@@ -19,18 +22,27 @@ _COLUMNS = {
     "- max. logit, prompt 2": "max_logit_prompt2",
 }
 COMPONENTS = tuple(_COLUMNS)
+_HEADS = ("task", "model", "correct", *_COLUMNS.values())
 
 
-def choice_scores(folder: Path) -> dict[str, JudgedScores] | None:
-    """Return the scores of every model and task, quality 1 for a right answer and 0 for a wrong one; None if absent."""
-    path = folder / CHOICES_FILE
-    if not path.is_file():
-        return None
+def choice_scores(path: Path) -> dict[str, JudgedScores]:
+    """Return the scores of every model and task, quality 1 for a right answer and 0 for a wrong one."""
     lines: dict[str, list[dict[str, str]]] = {}
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            lines.setdefault(f"{row['model']} {row['task'].upper()}", []).append(row)
-    return {column: _judged(rows) for column, rows in lines.items()}
+    try:
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+            table = csv.DictReader(file)
+            missing = [head for head in _HEADS if head not in (table.fieldnames or ())]
+            if missing:
+                raise TableError(f"{path} needs the columns {list(_HEADS)}; it lacks {missing}.")
+            for row in table:
+                lines.setdefault(f"{row['model']} {row['task'].upper()}", []).append(row)
+        if not lines:
+            raise TableError(f"{path} needs one row per answer; it has none.")
+        return {column: _judged(rows) for column, rows in lines.items()}
+    except TableError:
+        raise
+    except (ValueError, TypeError, AttributeError, EOFError, gzip.BadGzipFile, zlib.error, csv.Error) as error:
+        raise TableError(f"{path} cannot be read as gzipped csv with numbers: {one_line(error)}.") from None
 
 
 def _judged(rows: list[dict[str, str]]) -> JudgedScores:

@@ -143,3 +143,28 @@ def lines(x_values: Array, curves: Mapping[str, Array], *, x: str, y: str) -> Fi
     name_axes(axes, x, y)
     axes.legend(frameon=False, fontsize=12)
     return figure
+
+
+def rays(multiples: Array, panels: Mapping[str, Mapping[str, Array]], levels: Mapping[str, float]) -> Figure:
+    """Draw scores over multiples of the calibration maximum, a panel per ray, with a dotted level and a dashed one."""
+    from matplotlib.figure import Figure as NewFigure
+
+    from vecuq._draw import GREY, INK, PALETTE, name_axes, tidy
+
+    figure = NewFigure(figsize=(3.6 * len(panels), 3.9), dpi=200, layout="constrained", facecolor="white")
+    for axes, (title, curves) in zip(figure.subplots(1, len(panels), sharey=True), panels.items(), strict=True):
+        tidy(axes)
+        for place, (name, values) in enumerate(curves.items()):
+            axes.plot(
+                multiples, values, color=PALETTE[place], linestyle=("-", "--", "-.")[place % 3], lw=2.2, label=name
+            )
+        for (name, level), stroke in zip(levels.items(), (":", "--"), strict=True):
+            axes.axhline(level, color=GREY, linestyle=stroke, lw=1.3)
+            axes.text(multiples[-1], level + 0.02, name, color=GREY, fontsize=11, ha="right", va="bottom")
+        axes.set_xscale("log")
+        axes.set_ylim(0.0, 1.6 * max(levels.values()))
+        axes.set_title(title, fontsize=13, color=INK)
+        name_axes(axes, "times the calibration maximum", "score" if axes.get_subplotspec().is_first_col() else "")
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=len(names), frameon=False, fontsize=12)
+    return figure

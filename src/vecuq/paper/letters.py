@@ -31,9 +31,9 @@ def reproduce_letters() -> Study:
         sheets=(_sheet(outcome),),
         figures={str(task): figures for task, figures in means.items()},
         differs="Networks and data: one hidden layer of 64 units on the KEEL set letter (16 numbers per image), "
-        "trained on A to T; letters U to Z, never seen, and the digits of the KEEL set penbased are out of distribution. The "
-        "paper has ResNet18 on CIFAR-100 and TinyImageNet, 100 and 200 classes. Five groups of four members, as there; "
-        f"{LETTER_CALIBRATION_ROWS:,} of 2,500 validation rows fit. The Mahalanobis score looks at the logits.",
+        "trained on A to T; letters U to Z, never seen, and digits of the KEEL set penbased are out of distribution. "
+        "The paper has ResNet18 on CIFAR-100 and TinyImageNet, 100 and 200 classes. Five groups of four members, as "
+        f"there; {LETTER_CALIBRATION_ROWS:,} of 2,500 validation rows fit. The Mahalanobis score looks at the logits.",
         printed=(_printed(),),
         pictures=(
             Picture(

@@ -70,15 +70,19 @@ class Ratios:
         return Sheet(name, title, tuple(rows), down=dict.fromkeys((*self.values, MEAN), True))
 
 
-def over_splits(subjects: Mapping[str, JudgedScores], components: Sequence[str]) -> Ratios:
-    """Return the PRR of our two references over the components, and of every score alone, on the same splits."""
-    return Ratios({column: _ratios(judged, components) for column, judged in subjects.items()})
+def over_splits(subjects: Mapping[str, Sequence[JudgedScores]], components: Sequence[str]) -> Ratios:
+    """Return the PRR of our two references over the components, and of every score alone, on the same splits.
+
+    Where a subject has several runs, the splits take them in turn.
+    """
+    return Ratios({column: _ratios(runs, components) for column, runs in subjects.items()})
 
 
-def _ratios(judged: JudgedScores, components: Sequence[str]) -> dict[str, list[float]]:
-    vectors = judged.stacked(components)
-    found: dict[str, list[float]] = {name: [] for name in (*OURS, *judged.scores)}
+def _ratios(runs: Sequence[JudgedScores], components: Sequence[str]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {name: [] for name in (*OURS, *runs[0].scores)}
     for split in range(N_SPLITS):
+        judged = runs[split % len(runs)]
+        vectors = judged.stacked(components)
         order = np.random.default_rng(split).permutation(len(judged))
         fit, rest = np.split(order, [round(FITTED_SHARE * len(judged))])
         tried = {name: _ranked(vectors[fit], vectors[rest], reference) for name, reference in OURS.items()}

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vecuq._draw import Sheet, Spread
-from vecuq.paper import choices, generations
+from vecuq.paper import generations
 from vecuq.paper.drawings import dots
 from vecuq.paper.generations import text_scores
 from vecuq.paper.images import best_or_second, worse_than_worst
+from vecuq.paper.larger import LargerTable, absent_files, larger_tables
 from vecuq.paper.splits import FITTED_SHARE, MEAN, N_SPLITS, OURS, JudgedScores, Ratios, over_splits
 from vecuq.paper.study import Picture, Study, printed_table
 
@@ -27,41 +28,49 @@ _PRINTED = {
     "text_mistral": "PRR at 50 % of Mistral-7B",
     "text_falcon": "PRR at 50 % of Falcon-7B",
 }
+_NOT_HERE = (
+    "Cannot be had here: answers of the paper's models to TriviaQA, CoQA, XSum, WMT14 and WMT19 (neither the models "
+    "nor these data sets are within reach without a model hub), and their quality by AlignScore and COMET (networks that "
+    "a hub would have to give as well). Whoever has them puts scores and quality into an npz file: see docs/evaluate.md."
+)
 
 
 def reproduce_text(data_dir: Path | None = None) -> Study:
     """Compute PRR of every measure and of the rank of four, on answers of two models to three tasks.
 
-    The second table, on multiple-choice questions, is there if ``data_dir`` holds the models' confidences (not ours to
-    bundle).
+    More tables, on scores of larger models, are there if ``data_dir`` holds their files (not ours to bundle).
     """
+    larger = () if data_dir is None else larger_tables(data_dir)  # first: a file that cannot be read costs no time
     subjects = text_scores()
-    ratios = over_splits(subjects, generations.COMPONENTS)
-    chosen = None if data_dir is None else choices.choice_scores(data_dir)
-    chosen_ratios = None if chosen is None else over_splits(chosen, choices.COMPONENTS)
-    sheets = [
-        ratios.sheet("text", f"PRR at 50 % of two models on three tasks, mean and deviation over {N_SPLITS} splits")
-    ]
-    figures = ratios.means()
-    if chosen_ratios is not None:
-        title = f"PRR at 50 % of three models on multiple-choice questions, mean and deviation over {N_SPLITS} splits"
-        sheets.append(chosen_ratios.sheet("text_choices", title))
-        figures |= chosen_ratios.means()
+    ratios = over_splits({column: (judged,) for column, judged in subjects.items()}, generations.COMPONENTS)
+    found = {table: over_splits(table.sets.subjects, table.sets.components) for table in larger}
+    title = f"PRR at 50 % of two models on three tasks, mean and deviation over {N_SPLITS} splits"
     return Study(
         name="text",
         title="Text: CoCoA scores and MSP of a language model's answers, and their Monge-Kantorovich rank",
-        sheets=tuple(sheets),
-        figures=figures,
-        differs=_differs(subjects, with_choices=chosen is not None),
+        sheets=(
+            ratios.sheet("text", title),
+            *(more.sheet(table.name, table.title) for table, more in found.items()),
+        ),
+        figures=ratios.means()
+        | {
+            f"{table.name}: {column}": figures
+            for table, more in found.items()
+            for column, figures in more.means().items()
+        },
+        differs=f"{_differs(subjects)} {_larger_models(larger, data_dir)} {_NOT_HERE}",
         printed=tuple(_printed(name, title) for name, title in _PRINTED.items()),
         pictures=(
-            Picture(
-                "prr",
-                f"PRR of the rank and of its components; bars are one deviation over {N_SPLITS} splits.",
-                partial(_draw, ratios),
+            _picture("prr", "PRR of the rank and of its components", ratios, generations.COMPONENTS),
+            *(
+                _picture(table.name.removeprefix("text_"), table.title, more, table.sets.components)
+                for table, more in found.items()
             ),
         ),
-        claims=(*_claims(ratios, generations.COMPONENTS, "answers"), *_choice_claims(chosen_ratios)),
+        claims=(
+            *_claims(ratios, generations.COMPONENTS, "answers"),
+            *(_larger_claim(table, more) for table, more in found.items()),
+        ),
     )
 
 
@@ -71,10 +80,16 @@ def _printed(name: str, title: str) -> Sheet:
     return Sheet(sheet.name, title, sheet.rows, down=dict.fromkeys(columns, True))
 
 
-def _differs(subjects: Mapping[str, JudgedScores], *, with_choices: bool) -> str:
+def _picture(name: str, what: str, ratios: Ratios, components: Sequence[str]) -> Picture:
+    what = what.partition(", mean and deviation")[0]
+    caption = f"{what}; bars are one deviation over {N_SPLITS} splits."
+    return Picture(name, caption, partial(_draw, ratios, components))
+
+
+def _differs(subjects: Mapping[str, JudgedScores]) -> str:
     kept, left = sum(map(len, subjects.values())), sum(judged.n_left_out for judged in subjects.values())
     anchors, fitted = 2 ** len(generations.COMPONENTS) - 1, FITTED_SHARE * kept / len(subjects)
-    what = (
+    return (
         "Models and data: SmolLM2-135M and Gemma-3-270M on 220 questions of Natural Questions, 220 sentences of "
         "Multi30k (German to English) and 220 word problems of SVAMP, six samples each, instead of models of 7-8 "
         "billion parameters. A quarter of the rows fits the map and the rest evaluates, "
@@ -84,9 +99,18 @@ def _differs(subjects: Mapping[str, JudgedScores], *, with_choices: bool) -> str
         "Entropy). "
         f"Of {kept + left:,} answers, {left:,} lack a measure, most often since a sample is empty, and are left out."
     )
-    if with_choices:
-        return what + " The multiple-choice table is not in the paper: four confidences under two prompts."
-    return f"{what} No table of multiple-choice questions: no data_dir with {choices.CHOICES_FILE} was given."
+
+
+def _larger_models(tables: Sequence[LargerTable], folder: Path | None) -> str:
+    """Return what is shown of larger models, and which files would show more."""
+    absent = ", ".join(absent_files(folder))
+    lacking = f" Not computed, for lack of a file in data_dir: {absent}." if absent else ""
+    if not tables:
+        return f"No table of larger models.{lacking}"
+    return (
+        "The tables of larger models have other scores than the paper's, and the quality that their files hold (1 for "
+        f"a right answer and 0 for a wrong one in the known files); the rank combines all columns that vary.{lacking}"
+    )
 
 
 def _claims(ratios: Ratios, components: Sequence[str], where: str) -> tuple[str, ...]:
@@ -105,12 +129,22 @@ def _claims(ratios: Ratios, components: Sequence[str], where: str) -> tuple[str,
     )
 
 
-def _choice_claims(ratios: Ratios | None) -> tuple[str, ...]:
-    return () if ratios is None else _claims(ratios, choices.COMPONENTS, "multiple choice")
+def _larger_claim(table: LargerTable, ratios: Ratios) -> str:
+    """Return the paper's three claims in one line, for one table of larger models."""
+    means, components = ratios.means(), table.sets.components
+    average = {name: ratios.average(name).mean for name in ratios.methods}
+    best = max(components, key=average.__getitem__)
+    worse = " and ".join(str(worse_than_worst(means, name, components)) for name in OURS)
+    good = " and ".join(str(best_or_second(means, name, components)) for name in OURS)
+    return (
+        f"{table.title.partition(',')[0]}: the rank (Beta and Exp) is below the worst score on {worse} of {len(means)} "
+        f"columns, best or second best on {good}; on average it has {average[BETA]:.3f} and "
+        f"{average[EXPONENTIAL]:.3f}, the best score ({best}) {average[best]:.3f}."
+    )
 
 
-def _draw(ratios: Ratios) -> Figure:
-    shown = (BETA, EXPONENTIAL, *generations.COMPONENTS)
+def _draw(ratios: Ratios, components: Sequence[str]) -> Figure:
+    shown = (BETA, EXPONENTIAL, *components)
     lines = {column: {name: Spread.of(list(found[name])) for name in shown} for column, found in ratios.values.items()}
     lines[MEAN] = {name: ratios.average(name) for name in shown}
     return dots(lines, "PRR at 50 %")

@@ -1,0 +1,111 @@
+"""Scores of answers from an npz file, with the quality of each answer, whatever kind of quality that is.
+
+For each set the file holds four arrays: ``NAME/x`` (answers, columns), higher = more uncertain; ``NAME/columns``, their
+names; and ``NAME/quality`` (answers,), higher = better, or ``NAME/wrong`` (answers,), 0 or 1, which means quality
+1 - wrong. Other arrays are ignored.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecuq._check import Array, one_line
+from vecuq.errors import TableError
+from vecuq.paper.splits import JudgedScores
+from vecuq.transport import MAX_COLUMNS
+
+_UNREADABLE = (ValueError, EOFError, KeyError, NotImplementedError, RuntimeError, zlib.error, zipfile.BadZipFile)
+_FEWEST_ROWS = 40
+_RUN = re.compile(r"(?:.*_)?run_\d+_(.+)")
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSets:
+    """All sets of one file, by their column of the table; several runs of one task share a column."""
+
+    components: tuple[str, ...]
+    subjects: Mapping[str, tuple[JudgedScores, ...]]
+
+
+def read_score_sets(path: Path, column: Callable[[str], str] = str) -> ScoreSets:
+    """Return the sets of an npz file; ``column`` gives the name in the table of a set's or a task's name."""
+    arrays = _load(path)
+    names = [key.removesuffix("/x") for key in arrays if key.endswith("/x")]
+    if not names:
+        raise TableError(f"{path} needs an array NAME/x for each set of scores; it has {one_line(sorted(arrays))}.")
+    found = {name: _judged(path, name, arrays) for name in names}
+    components = tuple(found[names[0]].scores)
+    subjects: dict[str, tuple[JudgedScores, ...]] = {}
+    for name, judged in found.items():
+        if tuple(judged.scores) != components:
+            raise TableError(
+                f"{path}: all sets of one file need the same columns that vary; {names[0]} has {list(components)}, "
+                f"{name} has {list(judged.scores)}. Put them in files of their own."
+            )
+        run = _RUN.fullmatch(name)
+        title = column(run[1] if run else name)
+        subjects[title] = (*subjects.get(title, ()), judged)
+    return ScoreSets(components, subjects)
+
+
+def _load(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (*_UNREADABLE, AttributeError, TypeError) as error:
+        raise TableError(f"{path} cannot be read as npz (pickled objects are refused): {one_line(error)}") from None
+
+
+def _judged(path: Path, name: str, arrays: Mapping[str, NDArray[Any]]) -> JudgedScores:
+    """Return one set, without its constant columns and without rows that lack a value."""
+    rows = _numbers(path, f"{name}/x", arrays, 2)
+    columns = [str(one) for one in np.atleast_1d(_array(path, f"{name}/columns", arrays))]
+    quality = _quality(path, name, arrays)
+    if rows.shape != (len(quality), len(columns)) or len(set(columns)) < len(columns):
+        raise TableError(
+            f"{path}: {name}/x must be (answers, columns), with a quality for each answer and a name of its own for "
+            f"each column; got {rows.shape}, {len(quality)} and {len(set(columns))}."
+        )
+    whole = np.isfinite(rows).all(axis=1) & np.isfinite(quality)
+    rows, quality = rows[whole], quality[whole]
+    varying = [k for k in range(len(columns)) if len(np.unique(rows[:, k])) > 1]
+    if len(rows) < _FEWEST_ROWS or not 1 <= len(varying) <= MAX_COLUMNS or len(np.unique(quality)) < 2:
+        raise TableError(
+            f"{path}: {name} needs {_FEWEST_ROWS} complete answers, not all of one quality, and 1 to {MAX_COLUMNS} "
+            f"columns that vary; it has {len(rows):,} answers of {len(np.unique(quality)):,} qualities and "
+            f"{len(varying)} such columns."
+        )
+    return JudgedScores({columns[k]: rows[:, k] for k in varying}, quality, int((~whole).sum()))
+
+
+def _quality(path: Path, name: str, arrays: Mapping[str, NDArray[Any]]) -> Array:
+    if f"{name}/quality" in arrays:
+        return _numbers(path, f"{name}/quality", arrays, 1)
+    if f"{name}/wrong" not in arrays:
+        raise TableError(f"{path} needs {name}/quality (higher = better) or {name}/wrong (0 or 1); it has neither.")
+    wrong = _numbers(path, f"{name}/wrong", arrays, 1)
+    if not np.isin(wrong, (0.0, 1.0)).all():
+        raise TableError(f"{path}: {name}/wrong must be 0 or 1. Save another kind of quality as {name}/quality.")
+    return 1.0 - wrong
+
+
+def _numbers(path: Path, key: str, arrays: Mapping[str, NDArray[Any]], n_axes: int) -> Array:
+    array = _array(path, key, arrays)
+    if array.ndim != n_axes or array.dtype.kind not in "fiub":
+        raise TableError(f"{path}: {key} must be numbers with {n_axes} axes; got {array.dtype} of shape {array.shape}.")
+    return array.astype(float)
+
+
+def _array(path: Path, key: str, arrays: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    if key not in arrays:
+        raise TableError(f"{path} needs the array {key}; it has {one_line(sorted(arrays))}.")
+    return arrays[key]
