@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from vecuq import Settings, fit_ranker
-from vecuq.paper.placements import Scattered, placement_claim, placement_sheet
+from vecuq.paper.placements import ROWS, Scattered, placement_claim, placement_sheet
 from vecuq.paper.toy import toy_scores
 
 
@@ -39,7 +39,7 @@ def test_each_placement_has_its_line_and_the_multiplier_multiplies(monkeypatch):
     monkeypatch.setattr(placements, "n_groups", lambda *_: 1)
     sheet = placement_sheet()
     points = {row["Placement"]: row["Points"] for row in sheet.rows}
-    assert points["random"] == points["Sobol"] == 2_000 + 15
-    assert points["authors' grid (Latin hypercube), x 2"] == 2 * (2_000 + 15)
-    assert points["Cartesian grid, midpoints"] == 7**4
+    assert points["random"] == points["Sobol"] == ROWS + 15
+    assert points["authors' grid (Latin hypercube), x 2"] == 2 * (ROWS + 15)
+    assert points["Cartesian grid, midpoints"] == 6**4
     assert "Sobol" in placement_claim(sheet)
