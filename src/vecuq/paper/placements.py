@@ -66,7 +66,8 @@ def placement_sheet() -> Sheet:
         for group in range(n_groups(_PAIR[0], APPENDIX_MEMBERS))
     ]
     rows = tuple(_row(name, groups) for name in _PLACEMENTS)
-    title = f"{NAMES[_PAIR[0]]} vs. {NAMES[_PAIR[1]]}, composition {_COMPOSITION}: where the reference points lie ({ROWS:,} rows)"
+    pair = " vs. ".join(NAMES[name] for name in _PAIR)
+    title = f"{pair}, composition {_COMPOSITION}: where the reference points lie ({ROWS:,} calibration rows)"
     return Sheet("ablation_placement", title, rows, decimals=6)
 
 
