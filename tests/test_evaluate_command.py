@@ -112,7 +112,7 @@ def test_a_comparison_ends_with_a_verdict_on_every_metric(run):
 
 def test_a_verdict_without_resamples_does_not_speak_of_chance_and_equal_methods_are_not_separated(run, tmp_path, new):
     words = ("--ood", "is_ood", "--columns", ",".join(SCORES))
-    assert "nobody knows" in run("compare", CALIBRATION, NEW, *words, "--resamples", "0").stdout
+    assert "it is not known whether" in run("compare", CALIBRATION, NEW, *words, "--resamples", "0").stdout
     rng = np.random.default_rng(0)
     new.assign(is_ood=rng.integers(2, size=len(new))).to_csv(tmp_path / "coin.csv", index=False)
     done = run("compare", CALIBRATION, tmp_path / "coin.csv", *words, "--resamples", "40", "--json")

@@ -93,7 +93,7 @@ def bad_cell(column: str, row: int, value: object, *, hint: str = "") -> ColumnE
     shown = one_line(repr(value), most=40)
     return ColumnError(
         f"Score column {column!r} is not numeric: row {row} (counting from 0) holds {shown}. "
-        f"{hint}Mend that cell, leave it empty for missing, or name the score columns without {column!r}."
+        f"{hint}Correct that cell, leave it empty for missing, or name the score columns without {column!r}."
     )
 
 
@@ -104,14 +104,19 @@ def finite_rows(values: Array) -> NDArray[np.bool_]:
     return np.ones(len(values), dtype=bool) if finite.all() else np.asarray(finite.all(axis=1))
 
 
+def missing_counts(values: Array, columns: Sequence[str]) -> dict[str, int]:
+    """Return how many values of each column are missing or infinite; complete columns are left out."""
+    counts = (~np.isfinite(values)).sum(axis=0)
+    return {name: int(count) for name, count in zip(columns, counts, strict=True) if count}
+
+
 def refuse_missing(values: Array, columns: Sequence[str], *, first_row: int = 0, hint: str = "") -> None:
     """Calibration rows must be complete: name each column with missing or infinite values, and how many."""
-    bad = ~np.isfinite(values)
-    if not bad.any():
+    incomplete = ~finite_rows(values)
+    if not incomplete.any():
         return
-    counts = bad.sum(axis=0)
-    found = ", ".join(f"{name!r} in {count:,}" for name, count in zip(columns, counts, strict=True) if count)
-    rows, first = int(bad.any(axis=1).sum()), first_row + int(bad.any(axis=1).argmax())
+    found = ", ".join(f"{name!r} in {count:,}" for name, count in missing_counts(values, columns).items())
+    rows, first = int(incomplete.sum()), first_row + int(incomplete.argmax())
     these = "this row" if rows == 1 else f"these {rows:,} rows"
     raise CalibrationError(
         f"Calibration rows must have no NaN or infinity; found: {found} of {len(values):,} rows. Drop {these}, or "
@@ -121,8 +126,7 @@ def refuse_missing(values: Array, columns: Sequence[str], *, first_row: int = 0,
 
 def count_missing(values: Array, columns: Sequence[str]) -> str:
     """Return each column that has missing or infinite values, and how many, as one text."""
-    counts = (~np.isfinite(values)).sum(axis=0)
-    return ", ".join(f"{name!r}: {count:,}" for name, count in zip(columns, counts, strict=True) if count)
+    return ", ".join(f"{name!r}: {count:,}" for name, count in missing_counts(values, columns).items())
 
 
 def refuse_incomplete(values: Array, columns: Sequence[str]) -> None:
@@ -143,7 +147,7 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
     if not found.exists():
         raise TableError(f"There is no file {found}.")
     if not found.is_file():
-        raise TableError(f"{found} is not a regular file; a pipe, say, cannot be read twice.")
+        raise TableError(f"{found} is not a regular file; a pipe, for example, cannot be read twice.")
     if not os.access(found, os.R_OK):
         raise TableError(f"{found} cannot be read: permission denied.")
     return found

@@ -81,7 +81,7 @@ def test_parts_that_contradict_each_other_are_damage(spoiled, change, reason):
         spoiled(change)
 
 
-@pytest.mark.parametrize(("version", "told"), [(None, "an older vecuq.*Begin anew"), (9, "a newer vecuq.*Upgrade")])
+@pytest.mark.parametrize(("version", "told"), [(None, "an older vecuq.*Start again"), (9, "a newer vecuq.*Upgrade")])
 def test_a_state_of_another_version_is_refused_in_one_line(spoiled, version, told):
     def change(header, arrays):
         header.pop("version")
@@ -96,7 +96,7 @@ def test_a_state_of_another_version_is_refused_in_one_line(spoiled, version, tol
 def test_no_random_number_is_used_twice(watched):
     for seed in (0, 1, 7):
         monitor = Monitor(watched, random_state=seed)
-        drawn = [stream.reference.breakers for stream in monitor.streams]
+        drawn = [stream.calibration.breakers for stream in monitor.streams]
         drawn += [monitor._draws(200, purpose).ravel() for purpose in (2, 3)]
         everything = np.concatenate([*drawn, np.random.default_rng(seed).random(500)])
         assert len(np.unique(everything)) == len(everything)

@@ -12,8 +12,8 @@ from vecuq import Settings, fit_ranker, workflows
 from vecuq._draw.sheets import Spread
 from vecuq.errors import VecuqError
 from vecuq.evaluation import roc_auc
-from vecuq.paper import STUDIES, ablation, ensembles, extremes, placements, render_page, tasks
-from vecuq.paper.ensembles import CALIBRATION_ROWS, DATASETS, LETTERS, group_scores, n_groups
+from vecuq.paper import STUDIES, ablation, extremes, placements, render_page, tasks
+from vecuq.paper.ensembles import CALIBRATION_ROWS, DATASETS, LETTERS, group_scores, n_groups, read_logits
 from vecuq.paper.extremes import compositions, keeps_order, tied_auc
 from vecuq.paper.images import COMPONENTS, best_or_second, worse_than_worst
 from vecuq.paper.study import printed_table
@@ -156,11 +156,9 @@ def test_all_logits_together_stay_below_forty_megabytes(paper_data):
     assert sizes["letter"] < 3e6
 
 
-@pytest.mark.usefixtures("paper_data")
-def test_four_groups_of_five_are_the_same_networks_in_the_same_order():
+def test_four_groups_of_five_are_the_same_networks_in_the_same_order(paper_data):
     assert [n_groups("letter", members) for members in (4, 5)] == [5, 4]
-    fours = ensembles._load(ensembles.ensemble_file("letter"), 4)
-    fives = ensembles._load(ensembles.ensemble_file("letter"), 5)
+    fours, fives = (read_logits(paper_data.ensemble_file("letter"), members) for members in (4, 5))
     assert fives["test"].shape == (4, 5, *fours["test"].shape[2:])
     npt.assert_array_equal(fives["test"][0, 4], fours["test"][1, 0])
     npt.assert_array_equal(fives["test_labels"], fours["test_labels"])
@@ -194,7 +192,7 @@ def test_an_older_distribution_of_the_data_gets_a_message_of_its_own(monkeypatch
         n_groups("letter")
 
 
-@pytest.mark.parametrize("name", ["images", "letters", "ablation", "extremes", "measures", "text"])
+@pytest.mark.parametrize("name", ["images", "letters", "ablation", "extremes", "measures", "limitations", "text"])
 def test_without_its_data_a_study_says_in_one_line_what_to_install(refused, monkeypatch, tmp_path, name):
     monkeypatch.setitem(sys.modules, "vecuq_paper_data", None)
     told = refused("reproduce", name, "-o", tmp_path / "out")

@@ -13,7 +13,7 @@ from scipy.signal import convolve
 
 from vecuq import Settings, fit_ranker, load, read_table
 from vecuq.data import demo_files
-from vecuq.ranker.proof import _product, _slopes_are_positive, is_proven_monotone
+from vecuq.ranker.proof import is_proven_monotone, polynomial_product, slopes_are_positive
 from vecuq.transport import GridMap
 
 COLUMNS = ("entropy", "mutual_information", "mahalanobis", "knn")
@@ -85,7 +85,7 @@ def test_the_coefficients_are_those_of_all_triples_of_targets(w):
         sizes[key] = sizes.get(key, 0.0) + np.abs(term)
     least = min(float((sums[key] / (sizes[key] + 1e-300)).min()) for key in sums)
     if abs(least) > 1e-9 or least >= 0:
-        assert _slopes_are_positive(AXES, w) == (least > -1e-9)
+        assert slopes_are_positive(AXES, w) == (least > -1e-9)
 
 
 @settings(max_examples=60, deadline=None)
@@ -96,7 +96,7 @@ def test_nothing_that_is_proven_falls_at_any_row(w, seed):
     raised = rows.copy()
     raised[np.arange(300), rng.integers(2, size=300)] += 10.0 ** rng.uniform(-2, 3, size=300)
     found = GridMap(AXES, np.log(w), 0.5)
-    if _slopes_are_positive(AXES, np.exp(np.log(w) - sum(np.meshgrid(*[t**2 / 0.5 for t in AXES], indexing="ij")))):
+    if slopes_are_positive(AXES, np.exp(np.log(w) - sum(np.meshgrid(*[t**2 / 0.5 for t in AXES], indexing="ij")))):
         before, after = (np.linalg.norm(found(points), axis=1) for points in (rows, raised))
         assert (after >= before - 1e-12).all()
 
@@ -105,7 +105,7 @@ def test_nothing_that_is_proven_falls_at_any_row(w, seed):
 def test_polynomials_are_multiplied(m):
     rng = np.random.default_rng(m)
     a, b = rng.random((4, 2, 3, 5)[:m]), rng.random((2, 3, 2, 2)[:m])
-    npt.assert_allclose(_product(a, b), convolve(a, b, method="direct"), rtol=1e-13)
+    npt.assert_allclose(polynomial_product(a, b), convolve(a, b, method="direct"), rtol=1e-13)
 
 
 def test_negative_targets_are_not_proven():

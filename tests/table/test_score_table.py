@@ -13,7 +13,8 @@ import pytest
 
 from vecuq import ScoreTable, VecUQ
 from vecuq.errors import ColumnError, TableError, VecuqWarning
-from vecuq.table import Matching, is_named
+from vecuq.table import Matching
+from vecuq.table.matching import is_named
 
 VALUES = np.array([[0.25, 3.0], [0.5, 1.0], [0.125, 2.0]])
 NAMES = ["entropy", "knn"]

@@ -15,7 +15,7 @@ GRIDS = {1: 40, 2: 12, 3: 7, 4: 5, 5: 4, 6: 3}
 
 def plan_of(sources, cloud, log_v, epsilon):
     kernel = DenseKernel(sources, cloud, epsilon)
-    log_k = -kernel._cost(kernel.rows) / epsilon
+    log_k = -kernel.cost(kernel.rows) / epsilon
     scores = log_k + log_v
     log_u = kernel.log_a - np.log(np.exp(scores - scores.max(1, keepdims=True)).sum(1)) - scores.max(1)
     return np.exp(log_u[:, None] + scores)
@@ -43,7 +43,7 @@ def test_the_python_optimal_transport_library_gives_the_same_scores(epsilon):
     sources, grid = sources_of(200, 3), full_grid(6, 3)
     cloud = cloud_of(grid)
     kernel = DenseKernel(sources, cloud, epsilon)
-    cost = kernel._cost(kernel.rows)
+    cost = kernel.cost(kernel.rows)
     options = {"method": "sinkhorn_log", "numItermax": 20_000, "stopThr": 1e-12}
     plan = ot.sinkhorn(np.exp(kernel.log_a), cloud.weights, cost, epsilon, **options)
     theirs = np.linalg.norm((plan @ cloud.points) / plan.sum(axis=1, keepdims=True), axis=1)
@@ -74,7 +74,7 @@ def test_with_little_regularisation_the_plan_costs_as_much_as_exact_transport():
     sources, grid = sources_of(9, 2, anchors=False), full_grid(3, 2)
     cloud = cloud_of(grid)
     kernel = DenseKernel(sources, cloud, 0.002)
-    cost = kernel._cost(kernel.rows)
+    cost = kernel.cost(kernel.rows)
     rows, columns = np.kron(np.eye(9), np.ones(9)), np.kron(np.ones(9), np.eye(9))
     exact = linprog(cost.ravel(), A_eq=np.vstack([rows, columns]), b_eq=np.full(18, 1 / 9)).fun
     solved = solve(SeparableKernel(sources, grid, 0.002).push, grid.weights, tol=1e-8, max_sweeps=20_000)

@@ -2,18 +2,17 @@
 
 from vecuq._files.atomic import atomic_folder, atomic_path, refuse_unwritable, write_atomic
 from vecuq._files.tensors import (
-    FORMAT,
     Source,
     place_of,
     read_tensors,
     saved_header,
     saved_kind,
     tensor_bytes,
+    under,
     write_tensors,
 )
 
 __all__ = [
-    "FORMAT",
     "Source",
     "atomic_folder",
     "atomic_path",
@@ -23,6 +22,7 @@ __all__ = [
     "saved_header",
     "saved_kind",
     "tensor_bytes",
+    "under",
     "write_atomic",
     "write_tensors",
 ]

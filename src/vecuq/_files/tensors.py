@@ -56,6 +56,11 @@ def saved_kind(path: str | os.PathLike[str]) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
+def under(prefix: str, arrays: dict[str, Array]) -> dict[str, Array]:
+    """Return the arrays whose names begin with a prefix, by the rest of their names: one thing saved inside another."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
 def place_of(source: Source) -> str:
     """Return how messages call a source: by its path, or as bytes."""
     return f"The source of {len(source):,} bytes" if isinstance(source, bytes) else str(source)

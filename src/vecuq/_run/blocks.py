@@ -17,7 +17,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from vecuq._check import Array
-from vecuq._run.jobs import resolve_jobs
+from vecuq._run.pools import resolve_jobs
 
 BLOCK = 576
 # Below this many rows the threads cost more than they save.

@@ -9,7 +9,6 @@ from .asking import read_questions as read_questions
 from .journal import Journal as Journal
 from .kinds import KINDS as KINDS
 from .lines import LINE_BYTES as LINE_BYTES
-from .lines import numbered_lines as numbered_lines
 from .reading import AnswerReader as AnswerReader
 from .reading import read_answers as read_answers
 from .schema import SCHEMA_VERSION as SCHEMA_VERSION

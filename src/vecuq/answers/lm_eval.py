@@ -19,7 +19,8 @@ def is_lm_eval(fields: Mapping[str, Any]) -> bool:
 def read_lm_eval(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
     """Return the texts of one document, one per repeat; without log-probs, which these logs do not have.
 
-    The harness writes a document once per filter, with the same responses; ``content`` and ``view`` tell copies apart.
+    The harness writes a document once per filter, with the same responses; ``content`` and ``view`` distinguish
+    copies.
     """
     texts = as_list(list(_leaves(fields.get("resps"))), "resps", most=MOST_ANSWERS)
     if not texts:

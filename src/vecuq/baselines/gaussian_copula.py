@@ -68,7 +68,7 @@ class copula(Combiner):
         if m > _MOST_COLUMNS:
             raise SettingError(
                 f"{m} varying score columns are too many for the copula distance; {_MOST_COLUMNS} is the limit. "
-                f"Leave out columns that say the same, or combine the groups first."
+                f"Leave out columns that repeat others, or combine the groups first."
             )
         ordered = sorted_columns(rows)
         levels = np.asarray(ndtri((np.arange(2 * n + 1) + 1.0) / (2.0 * n + 2.0)))

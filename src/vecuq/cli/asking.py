@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vecuq.cli.options import AsJson
-from vecuq.cli.talk import err, friendly_errors, note, print_json, usage_errors
+from vecuq.cli.options import AsJson, refuse_options
+from vecuq.cli.talk import counted, err, friendly_errors, note, print_json, usage_errors
 from vecuq.errors import SettingError, VecuqError
 
 if TYPE_CHECKING:
@@ -94,9 +94,9 @@ def ask(
 
     with usage_errors():
         if url is None:
-            _refuse_options(ctx, _ENDPOINT_ONLY, "an endpoint (--url)", "a local model")
+            refuse_options(ctx, _ENDPOINT_ONLY, "an endpoint (--url)", "a local model")
         else:
-            _refuse_options(ctx, _LOCAL_ONLY, "a local model", "an endpoint (--url)")
+            refuse_options(ctx, _LOCAL_ONLY, "a local model", "an endpoint (--url)")
         stops = tuple(text.replace("\\n", "\n").replace("\\t", "\t") for text in stop or ())
         system = None if system is None else _text(system)
         plan = Plan(samples, temperature, max_tokens, stops, seed, _text(template), system, raw)
@@ -118,15 +118,7 @@ def ask(
             )
         with _resumable(out), asking_bar() as progress:
             done = ask_all(questions, out, answerer, plan, n_jobs=jobs, progress=progress)
-        _say_done(done, out, as_json=as_json)
-
-
-def _refuse_options(ctx: typer.Context, names: Sequence[str], theirs: str, ours: str) -> None:
-    """Raise if an option was given that this kind of model does not use."""
-    sources = {name: ctx.get_parameter_source(name) for name in names}
-    given = [f"--{name.replace('_', '-')}" for name, source in sources.items() if source and source.name != "DEFAULT"]
-    if given:
-        raise SettingError(f"{', '.join(given)}: for {theirs} only, not for {ours}; leave it out.")
+        _print_done(done, out, as_json=as_json)
 
 
 def _refuse_zero(given: dict[str, int]) -> None:
@@ -146,7 +138,7 @@ def _resumable(out: Path) -> Iterator[None]:
         raise
 
 
-def _say_done(done: Asked, out: Path, *, as_json: bool) -> None:
+def _print_done(done: Asked, out: Path, *, as_json: bool) -> None:
     """Print what was done; refused questions make it a failure."""
     if as_json:
         print_json({"out": str(out), **vars(done)})
@@ -155,7 +147,7 @@ def _say_done(done: Asked, out: Path, *, as_json: bool) -> None:
         before = f", {n_before:,} before" if n_before else ""
         rate = f", {done.n_tokens / done.seconds:,.0f} tokens/s" if done.n_tokens else ""
         place = f" -> {out}" if out.exists() else ""
-        typer.echo(f"{done.n_asked:,} question{'' if done.n_asked == 1 else 's'} answered{before}{rate}{place}")
+        typer.echo(f"{counted(done.n_asked, 'question')} answered{before}{rate}{place}")
     if done.refused:
         raise VecuqError(
             f"{len(done.refused):,} of {done.n_questions:,} questions were refused, see above; the same command tries "

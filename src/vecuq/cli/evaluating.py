@@ -81,8 +81,8 @@ def evaluate(
         if curves is not None:
             workflows.curves_ending(curves, taken=[table] if out is None else [table, out])
     with friendly_errors():
-        with working() as tell:
-            tell("evaluating")
+        with working() as show:
+            show("evaluating")
             found = workflows.evaluate(
                 table,
                 labels,
@@ -99,7 +99,7 @@ def evaluate(
             return
         for sheet in task_sheets(found):
             print_sheet(sheet)
-        _tell_gaps(found, level if resamples else None, columns=found.methods, flipped=listed(flip) or ())
+        _print_gaps(found, level if resamples else None, columns=found.methods, flipped=listed(flip) or ())
 
 
 def compare(
@@ -128,8 +128,8 @@ def compare(
         if out is not None:
             workflows.table_ending(out, taken=[calibration, test])
     with friendly_errors():
-        with working() as tell:
-            tell("fitting and comparing")
+        with working() as show:
+            show("fitting and comparing")
             done = workflows.compare(
                 calibration,
                 test,
@@ -149,7 +149,7 @@ def compare(
         _print_verdicts(done)
         for name, reason in done.failed.items():
             note(f"{name} is missing: {reason}")
-        _tell_gaps(done.evaluation, level if resamples else None, columns=done.components, flipped=listed(flip) or ())
+        _print_gaps(done.evaluation, level if resamples else None, columns=done.components, flipped=listed(flip) or ())
 
 
 def _labels(error: str | None, ood: str | None, quality: str | None) -> workflows.Labels:
@@ -193,7 +193,7 @@ def _plain(done: workflows.Compared) -> list[dict[str, Any]]:
     ]
 
 
-def _tell_gaps(found: Evaluation, level: float | None, *, columns: Sequence[str], flipped: Sequence[str]) -> None:
+def _print_gaps(found: Evaluation, level: float | None, *, columns: Sequence[str], flipped: Sequence[str]) -> None:
     """Print what the intervals are, which rows were left out, what is missing, and which columns look flipped."""
     if level is not None:
         typer.echo(f"[low, high]: {100 * level:g} % bootstrap interval.")

@@ -52,8 +52,8 @@ def doctor(
     with usage_errors():
         settings = Settings(reference=reference, epsilon=epsilon, scaling=scaling, holdback=holdback)
     with friendly_errors():
-        with working() as tell:
-            tell("checking the rows")
+        with working() as show:
+            show("checking the rows")
             done = workflows.doctor(
                 calibration, new, settings=settings, columns=listed(columns), flip=listed(flip) or ()
             )
@@ -61,7 +61,7 @@ def doctor(
         if as_json:
             _print_json(done, counts)
         else:
-            _tell(done, counts)
+            _print_findings(done, counts)
     if strict and (counts["warning"] or counts["serious"]):
         raise typer.Exit(1)
 
@@ -81,7 +81,7 @@ def _print_json(done: workflows.Examined, counts: Counter[str]) -> None:
     )
 
 
-def _tell(done: workflows.Examined, counts: Counter[str]) -> None:
+def _print_findings(done: workflows.Examined, counts: Counter[str]) -> None:
     """Print the findings as a table: the worst first, and what to do beside each."""
     from rich.console import Console
     from rich.table import Table

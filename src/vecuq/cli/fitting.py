@@ -21,10 +21,10 @@ from vecuq.cli.options import (
     ReferenceName,
     Scaling,
     choice,
-    counted,
     listed,
+    typed_options,
 )
-from vecuq.cli.talk import friendly_errors, print_json, print_lines, usage_errors, watching
+from vecuq.cli.talk import counted, friendly_errors, print_json, print_lines, usage_errors, watching
 from vecuq.ranker import Settings
 
 DEFAULTS = Settings()
@@ -82,7 +82,7 @@ def fit(
     }
     with usage_errors():
         one_of("missing", missing, workflows.FIT_MISSING)
-        settings = Settings.paper(**_asked_for(context, given)) if paper else Settings(**given)
+        settings = Settings.paper(**_typed(context, given)) if paper else Settings(**given)
     with friendly_errors():
         with watching() as watch:
             done = workflows.fit(
@@ -97,15 +97,13 @@ def fit(
         if as_json:
             print_json(fit_as_dict(done, model))
         else:
-            tell_fit(done, model)
+            print_fit(done, model)
             typer.echo(f"next: vecuq score {model} NEW")
 
 
-def _asked_for(context: typer.Context, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings that the user typed: these rule over the paper's."""
-    typed = {
-        name for name in context.params if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
-    }
+def _typed(context: typer.Context, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that the user typed: these override the paper's."""
+    typed = typed_options(context)
     return {name: value for name, value in given.items() if {"random_state": "seed"}.get(name, name) in typed}
 
 
@@ -122,7 +120,7 @@ def fit_as_dict(done: workflows.Fitted, model: Path) -> dict[str, Any]:
     }
 
 
-def tell_fit(done: workflows.Fitted, model: Path) -> None:
+def print_fit(done: workflows.Fitted, model: Path) -> None:
     """Print what a fit came to, for people."""
     ranker, went = done.ranker, done.ranker.diagnostics
     held = f"{went.n_held:,} held back for p-values" if went.n_held else "none held back, so no p-values"

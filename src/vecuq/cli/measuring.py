@@ -13,11 +13,14 @@ from vecuq._check import in_range, one_of
 from vecuq._run import resolve_jobs
 from vecuq.cli.catalogue import catalogue, print_catalogue
 from vecuq.cli.measuring_answers import measure_texts, wanted_of_answers
-from vecuq.cli.options import AsJson, listed
+from vecuq.cli.options import AsJson, listed, refuse_options
 from vecuq.cli.talk import friendly_errors, print_json, usage_errors, watching
 from vecuq.errors import SettingError
 from vecuq.measures import EMBEDDINGS, find_measures
 from vecuq.workflows import is_answers
+
+_FOR_CLASSIFIERS = ("train", "temperature", "embedding")
+_FOR_ANSWERS = ("samples", "similarity", "quality", "renormalise", "strict", "complete", "jobs")
 
 
 def measure(
@@ -90,22 +93,12 @@ def measure(
 ) -> None:
     """Compute uncertainty scores from the outputs of a classifier or the answers of a language model."""
     of_answers = [is_answers(path) for path in outputs]
-    for_classifiers = {"--train": train, "--temperature": temperature != 1.0, "--embedding": embedding != "auto"}
-    for_answers = {
-        "--samples": samples,
-        "--similarity": similarity != "rouge_l",
-        "--quality": quality,
-        "--renormalise": renormalise,
-        "--strict": strict,
-        "--complete": complete,
-        "--jobs": jobs is not None,
-    }
     with usage_errors():
         _refuse_mixture(of_answers, outputs)
         if any(of_answers):
-            _refuse_options(for_classifiers, "a classifier", "answers")
+            refuse_options(ctx, _FOR_CLASSIFIERS, "a classifier", "answers of a language model")
         else:
-            _refuse_options(for_answers, "answers of a language model", "outputs of a classifier")
+            refuse_options(ctx, _FOR_ANSWERS, "answers of a language model", "a classifier")
     if any(of_answers):
         with usage_errors():
             n_jobs = resolve_jobs(-1 if jobs is None else jobs)
@@ -125,13 +118,6 @@ def _refuse_mixture(of_answers: Sequence[bool], outputs: Sequence[Path]) -> None
             f"{outputs[of_answers.index(True)]} has answers of a language model, by its name (jsonl) or its texts, "
             f"and {other} does not; measure them one at a time."
         )
-
-
-def _refuse_options(given: dict[str, Any], theirs: str, ours: str) -> None:
-    """Raise if an option was given that these files do not use."""
-    named = [name for name, value in given.items() if value]
-    if named:
-        raise SettingError(f"{', '.join(named)}: for {theirs} only, and these files have {ours}; leave it out.")
 
 
 def _measure_classifier(outputs: Sequence[Path], scores: Path, how: dict[str, Any], *, as_json: bool) -> None:

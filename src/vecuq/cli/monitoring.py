@@ -10,8 +10,8 @@ import typer
 
 from vecuq import workflows
 from vecuq._check import in_range
-from vecuq.cli.options import TABLES, AsJson, ModelFile, counted, table_argument
-from vecuq.cli.talk import friendly_errors, print_json, print_lines, print_table, usage_errors, watching
+from vecuq.cli.options import TABLES, AsJson, ModelFile, table_argument
+from vecuq.cli.talk import counted, friendly_errors, print_json, print_lines, print_table, usage_errors, watching
 
 if TYPE_CHECKING:
     from vecuq.monitor import Alarm
@@ -54,7 +54,7 @@ def monitor(
         if as_json:
             print_json(_as_dict(done))
         else:
-            _tell(done)
+            _print_monitored(done)
     if strict and (done.monitor.drifted or done.unwatched):
         raise typer.Exit(1)
 
@@ -86,7 +86,7 @@ def _alarm_as_dict(done: workflows.Monitored, alarm: Alarm) -> dict[str, Any]:
     }
 
 
-def _tell(done: workflows.Monitored) -> None:
+def _print_monitored(done: workflows.Monitored) -> None:
     watcher = done.monitor
     n_rows = watcher.rows - done.first_row
     before = f", {watcher.rows:,} since the monitor began" if done.first_row else ""
@@ -113,7 +113,7 @@ def _tell(done: workflows.Monitored) -> None:
 def _missing(done: workflows.Monitored) -> str | None:
     """Return how many rows lack a value, beside the calibration rows."""
     missing = sum(file.n_missing for file in done.files)
-    usual = done.monitor.streams[-1].reference.scores
+    usual = done.monitor.streams[-1].calibration.scores
     of_rows = f"{missing:,} of {counted(sum(file.n_rows for file in done.files), 'row')}"
     of_usual = f"{int(usual.sum()):,}" if usual.any() else "none"
     return f"{of_rows} lack a value, {of_usual} of {len(usual):,} in calibration" if missing else None

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from vecuq.errors import SettingError
+
 METHOD = "The method"
 KINDS = "csv, tsv, parquet, feather, arrow, npz or jsonl"
 ONE_TABLE = f"{KINDS}; a folder of part files, a quoted pattern such as 'parts/*.csv', or - for stdin"
@@ -95,6 +97,14 @@ def listed(names: str | Sequence[str] | None) -> list[str] | None:
     return [name.strip() for name in given[0].split(",") if name.strip()] if given else None
 
 
-def counted(count: int, what: str) -> str:
-    """Return a number with its noun: 1 row, 2 rows."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def typed_options(context: typer.Context) -> set[str]:
+    """Return the names of the arguments and options that the user gave, whatever their values."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+
+
+def refuse_options(context: typer.Context, names: Sequence[str], theirs: str, ours: str) -> None:
+    """Raise if an option was given that is for something else than what the command works on."""
+    given = [f"--{name.replace('_', '-')}" for name in names if name in typed_options(context)]
+    if given:
+        raise SettingError(f"{', '.join(given)}: for {theirs} only, not for {ours}; leave it out.")

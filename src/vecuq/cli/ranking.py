@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from vecuq import workflows
-from vecuq.cli.fitting import fit_as_dict, tell_fit
+from vecuq.cli.fitting import fit_as_dict, print_fit
 from vecuq.cli.options import (
     Alpha,
     AsJson,
@@ -26,10 +26,9 @@ from vecuq.cli.options import (
     Paper,
     Select,
     Sort,
-    counted,
     listed,
 )
-from vecuq.cli.talk import friendly_errors, print_json, print_table, usage_errors, watching
+from vecuq.cli.talk import counted, friendly_errors, print_json, print_table, usage_errors, watching
 
 
 def score(
@@ -120,19 +119,19 @@ def rank(
                 wanted=wanted,
                 watch=watch,
             )
-        _tell_ranked(done, folder, alpha, as_json=as_json)
+        _print_ranked(done, folder, alpha, as_json=as_json)
 
 
 def _labels(error: str | None, ood: str | None) -> workflows.Labels | None:
     return workflows.Labels(error, ood) if error or ood else None
 
 
-def _tell_ranked(done: workflows.Ranked, folder: Path, alpha: float | None = None, *, as_json: bool) -> None:
+def _print_ranked(done: workflows.Ranked, folder: Path, alpha: float | None = None, *, as_json: bool) -> None:
     if as_json:
         fitted = fit_as_dict(done.fitted, folder / "model.vecuq")
         print_json({**fitted, **done.scored.to_dict(), "evaluation": list(done.evaluation)})
         return
-    tell_fit(done.fitted, folder / "model.vecuq")
+    print_fit(done.fitted, folder / "model.vecuq")
     if done.evaluation:
         print_table("How well each score finds what it should", done.evaluation)
     typer.echo(f"{_summary(done.scored, alpha, 'ranked')}; open {folder / 'report.html'}")
@@ -161,7 +160,7 @@ def demo(folder: Folder = Path("demo"), as_json: AsJson = False) -> None:
     """Run the whole job on bundled example data: an ensemble on handwritten digits."""
     with friendly_errors():
         done = workflows.demo(folder)
-        _tell_ranked(done, folder, as_json=as_json)
+        _print_ranked(done, folder, as_json=as_json)
     if not as_json:
         calibration, new = folder / "calibration.csv", folder / "new.csv"
         typer.echo("\nTry next:")

@@ -19,35 +19,39 @@ STUDIES = (*workflows.STUDY_NAMES, "all")
 
 
 def reproduce(
-    study: Annotated[str, typer.Argument(help="|".join(STUDIES), metavar="STUDY", show_default=False)],
+    study: Annotated[
+        str, typer.Argument(help=", ".join(STUDIES[:-1]) + " or all", metavar="STUDY", show_default=False)
+    ],
     folder: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for tables (csv, Markdown, LaTeX), pictures and a page.")
     ] = Path("reproduced"),
     data_dir: Annotated[
         Path | None,
-        typer.Option(help="text: folder with llm_mcq_confidences.csv.gz, for a second table.", show_default=False),
+        typer.Option(
+            help="text: folder with scores of larger models, for more tables (docs/evaluate.md).", show_default=False
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute the paper's tables and figures again, beside the printed ones.
 
-    Images and text need the recorded data: `pip install ./paper-data`.
+    All but toy, blobs and limits need the recorded data: `pip install ./paper-data`.
     """
     with usage_errors():
         one_of("study", study, STUDIES)
     with friendly_errors():
-        with working() as tell:
-            studies = workflows.reproduce(study, folder, data_dir=data_dir, progress=tell)
+        with working() as show:
+            studies = workflows.reproduce(study, folder, data_dir=data_dir, progress=show)
         if as_json:
             figures = {done.name: done.figures for done in studies} if study == "all" else studies[0].figures
             print_json({"study": study, **figures})
             return
         for done in studies:
-            _tell_study(done)
+            _print_study(done)
         typer.echo(f"tables, pictures and a page that shows them all -> {folder / 'index.html'}")
 
 
-def _tell_study(study: Study) -> None:
+def _print_study(study: Study) -> None:
     typer.echo(f"\n== {study.title} ==")
     for number, sheet in enumerate(study.sheets):
         print_sheet(sheet)

@@ -75,6 +75,11 @@ def _say(word: str, style: str, what: object) -> None:
         sys.stderr.write(f"{word} {text}\n")
 
 
+def counted(count: int, what: str) -> str:
+    """Return a number with its noun: 1 row, 2 rows."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def print_lines(lines: dict[str, str | None]) -> None:
     """Print one line for each name that has something to say, the values below each other."""
     width = max(map(len, lines))

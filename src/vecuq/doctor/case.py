@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vecuq._check import Array, finite_rows
+from vecuq._check import Array, finite_rows, missing_counts
 from vecuq.errors import VecuqError, VecuqWarning
 from vecuq.ranker import Ranker, Settings, draw_rows, fit_ranker
 from vecuq.table import ScoreTable
@@ -42,13 +42,12 @@ class Case:
         table = ScoreTable.of(calibration)
         values = np.asarray(table.values, dtype=float)
         numbers = np.flatnonzero(finite_rows(values))
-        lost = (~np.isfinite(values)).sum(axis=0)
         return Case(
             table.columns,
             table.flipped,
             settings or Settings(),
             len(values),
-            {name: int(count) for name, count in zip(table.columns, lost, strict=True) if count},
+            missing_counts(values, table.columns),
             values if len(numbers) == len(values) else values[numbers],
             numbers,
             None if new is None else _matching(new, table),

@@ -40,7 +40,7 @@ class Verdict:
             return f"{self.metric}: no method has a value."
         lead = f"{self.metric}: {self.best} is best ({self.value:.3f})"
         if self.level is None:
-            return f"{lead}; without resamples nobody knows whether by chance."
+            return f"{lead}; without resamples it is not known whether by chance."
         if not self.not_separated:
             return f"{lead}, by more than chance explains."
         return f"{lead}, but chance explains its lead over {_listed(self.not_separated)}."

@@ -111,7 +111,7 @@ class Monitor:
         above = np.full(scores.shape, -1, dtype=np.int64)
         for k, stream in enumerate(self.streams):
             present = ~np.isnan(scores[:, k])
-            above[present, k] = stream.reference.bins_above(scores[present, k], breakers[present, k])
+            above[present, k] = stream.calibration.bins_above(scores[present, k], breakers[present, k])
         return self._advance(above, scores[:, -1] > 0)
 
     def update(self, p: Any) -> tuple[Alarm, ...]:
@@ -132,7 +132,7 @@ class Monitor:
             self._refuse_ties(self.streams[k])
             above[:, k] = _bins_of(values[:, k], self.streams[k])
         breakers = self._draws(len(values), ROW_BREAKERS)[:, -1]
-        above[:, -1] = self.streams[-1].reference.bins_above(incomplete.astype(float), breakers)
+        above[:, -1] = self.streams[-1].calibration.bins_above(incomplete.astype(float), breakers)
         return self._advance(above, incomplete)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -213,7 +213,7 @@ class Monitor:
         return values
 
     def _refuse_ties(self, stream: Stream) -> None:
-        if self.direction == "both" and stream.reference.has_ties:
+        if self.direction == "both" and stream.calibration.has_ties:
             raise SettingError(
                 f"update needs p-values without ties to watch for any change, and calibration scores of "
                 f"{stream.name!r} tie. Give the rows to observe instead, or make the monitor with direction='up'."

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import Array
+from vecuq._files import under
 from vecuq.conformal import Bet, Fortune, SortedScores
 from vecuq.errors import ModelFileError
 from vecuq.monitor.begin import bets_of, special_names
@@ -39,7 +40,6 @@ def parts_of_monitor(monitor: Monitor) -> tuple[str, dict[str, Any], dict[str, A
                 "name": stream.name,
                 "steps": stream.fortune.steps,
                 "log_evidence": stream.log_evidence,
-                "log_peak": stream.log_peak,
             }
             for stream in monitor.streams
         ],
@@ -55,8 +55,8 @@ def parts_of_monitor(monitor: Monitor) -> tuple[str, dict[str, Any], dict[str, A
 def _parts(stream: Stream) -> dict[str, Any]:
     fortune = stream.fortune
     return {
-        "scores": stream.reference.scores,
-        "breakers": stream.reference.breakers,
+        "scores": stream.calibration.scores,
+        "breakers": stream.calibration.breakers,
         "counts": stream.counts,
         "run": fortune.run,
         "staked": fortune.staked,
@@ -72,7 +72,7 @@ def monitor_of(header: dict[str, Any], arrays: dict[str, Array], ranker: Ranker 
     if header.get("ranker") != fingerprint(model):
         raise ModelFileError(
             "It is the state of a monitor of another model. Give the model that it was made with, or another file to "
-            "begin anew."
+            "start again."
         )
     monitor = Monitor(model, alpha=header["alpha"], direction=header["direction"], random_state=int(header["seed"]))
     monitor.rows, monitor.n_missing = int(header["rows"]), int(header["n_missing"])
@@ -87,15 +87,14 @@ def monitor_of(header: dict[str, Any], arrays: dict[str, Array], ranker: Ranker 
 def _model_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
     if "model" not in header:
         raise ModelFileError("vecuq 0.1.0 saved this state without its model. Load it with ranker=load('model.vecuq').")
-    kept = {name.removeprefix("model/"): array for name, array in arrays.items() if name.startswith("model/")}
-    return ranker_of(header["model"], kept)
+    return ranker_of(header["model"], under("model/", arrays))
 
 
 def _refuse_version(version: object) -> None:
     if version in (2, VERSION):
         return
     older = isinstance(version, int) and version < VERSION
-    age, remedy = ("an older", "Begin anew with another state file.") if older else ("a newer", "Upgrade vecuq.")
+    age, remedy = ("an older", "Start again with another state file.") if older else ("a newer", "Upgrade vecuq.")
     raise ModelFileError(f"It is the state of a monitor of {age} vecuq, from which this one cannot go on. {remedy}")
 
 
@@ -111,7 +110,6 @@ def _stream(k: int, stands: dict[str, Any], arrays: dict[str, Array], bets: tupl
         part["counts"].astype(np.int64),
         fortune,
         float(stands["log_evidence"]),
-        float(stands["log_peak"]),
     )
     _check_lengths(stream)
     return stream
@@ -119,14 +117,14 @@ def _stream(k: int, stands: dict[str, Any], arrays: dict[str, Array], bets: tupl
 
 def _check_lengths(stream: Stream) -> None:
     """Raise if the parts of a stream are not of one size, or its counts are not those of its steps."""
-    n, bets = len(stream.reference.scores), len(stream.bets)
+    n, bets = len(stream.calibration.scores), len(stream.bets)
     shapes = {"scores": n, "breakers": n, "counts": n + 1, "run": bets, "staked": bets, "lowest": bets, "started": bets}
     wrong = [name for name, part in _parts(stream).items() if part.shape != (shapes[name],)]
     if wrong:
         raise ValueError(f"{', '.join(wrong)} of {stream.name!r} have the wrong length")
     if (stream.counts < 0).any() or int(stream.counts.sum()) != stream.fortune.steps:
         raise ValueError(f"the counts of {stream.name!r} do not add up to its steps")
-    if (np.diff(stream.reference.scores) < 0).any():
+    if (np.diff(stream.calibration.scores) < 0).any():
         raise ValueError(f"the scores of {stream.name!r} are not in order")
 
 

@@ -27,12 +27,11 @@ class Stream:
     """The state of one stream of scores."""
 
     name: str
-    reference: SortedScores
+    calibration: SortedScores
     bets: tuple[Bet, ...]
     counts: Bins  # rows taken by each of the n + 1 bins
     fortune: Fortune
     log_evidence: float = 0.0
-    log_peak: float = 0.0
 
     @staticmethod
     def new(name: str, scores: Array, seed: tuple[int, ...], bets: tuple[Bet, ...]) -> Stream:
@@ -46,7 +45,6 @@ class Stream:
             return None
         played = play(self.fortune, uniform_ranks(above, self.counts, draws), rows, self.bets)
         self.fortune, self.log_evidence = played.after, float(played.log_total[-1])
-        self.log_peak = max(self.log_peak, float(played.log_total.max()))
         return played
 
     def first_alarm(

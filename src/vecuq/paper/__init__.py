@@ -10,11 +10,11 @@ from vecuq.paper.letters import reproduce_letters
 from vecuq.paper.limitations import reproduce_limitations
 from vecuq.paper.limits import reproduce_limits
 from vecuq.paper.rules import reproduce_measures
-from vecuq.paper.study import Picture, Study, render_page
+from vecuq.paper.study import Study, render_page
 from vecuq.paper.text import reproduce_text
 from vecuq.paper.toy import reproduce_toy
 
-__all__ = ["STUDIES", "Picture", "Study", "render_page", "reproduce_text"]
+__all__ = ["STUDIES", "Study", "render_page", "reproduce_text"]
 
 # By name, in the order of the paper.
 STUDIES: dict[str, Callable[[], Study]] = {

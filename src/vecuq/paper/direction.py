@@ -69,7 +69,9 @@ def _learned(values: Array, is_ood: NDArray[np.bool_]) -> float:
     fold = np.random.default_rng(0).random(len(values)) < 0.5
     areas = []
     for half in (fold, ~fold):
-        model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(values[half], is_ood[half])
+        model = make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky")).fit(
+            values[half], is_ood[half]
+        )
         areas.append(roc_auc(model.decision_function(values[~half]), is_ood[~half]))
     return float(np.mean(areas))
 
@@ -99,7 +101,7 @@ def direction_claim(found: Found) -> str:
     """Return what directions give beside the length and beside single scores."""
     plain = {name: _mean(found, name).mean for name in COMPONENTS}
     parts = {name: _mean(found, f"direction, {name}").mean for name in COMPONENTS}
-    column, part = (max(areas, key=lambda name, areas=areas: _apart(areas[name])) for areas in (plain, parts))
+    column, part = _clearest(plain), _clearest(parts)
     labelled = ", ".join(
         f"{_mean(found, f'{LABELLED}, {name}').mean:.3f} from {what}"
         for name, what in (("length", "the length"), ("direction", "the direction"), ("scores", "the four scores"))
@@ -110,6 +112,10 @@ def direction_claim(found: Found) -> str:
         f"({part}{_less(parts[part])}), {_apart(plain[column]):.3f} by the best single score "
         f"({column}{_less(plain[column])}), mean over pairs. With labels: {labelled}."
     )
+
+
+def _clearest(areas: dict[str, float]) -> str:
+    return max(areas, key=lambda name: _apart(areas[name]))
 
 
 def _apart(area: float) -> float:

@@ -50,13 +50,13 @@ class GroupScores:
 
 def n_groups(dataset: str, members: int = MEMBERS) -> int:
     """Return how many groups of so many members the networks of a data set make."""
-    return len(_load(ensemble_file(dataset), members)["test"])
+    return len(read_logits(ensemble_file(dataset), members)["test"])
 
 
 @lru_cache(maxsize=32)
 def group_scores(dataset: str, group: int, members: int = MEMBERS) -> GroupScores:
     """Compute all score columns of one group; densities look at the logits, as the authors do."""
-    arrays = _load(ensemble_file(dataset), members)
+    arrays = read_logits(ensemble_file(dataset), members)
     columns = tuple(dict.fromkeys(name for names in compositions.values() for name in names))
     train = ClassifierOutputs.of(logits=arrays["train"][group], labels=arrays["train_labels"])
     densities = fit_densities(columns, train)
@@ -73,7 +73,7 @@ def group_scores(dataset: str, group: int, members: int = MEMBERS) -> GroupScore
 
 
 @lru_cache(maxsize=4)
-def _load(path: Path, members: int) -> dict[str, Any]:
+def read_logits(path: Path, members: int) -> dict[str, Any]:
     """Return the arrays of a file, logits as (groups, members, rows, classes) for any size of a group."""
     with np.load(path, allow_pickle=False) as arrays:
         found = {name: arrays[name] for name in arrays.files}

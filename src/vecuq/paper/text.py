@@ -30,8 +30,9 @@ _PRINTED = {
 }
 _NOT_HERE = (
     "Cannot be had here: answers of the paper's models to TriviaQA, CoQA, XSum, WMT14 and WMT19 (neither the models "
-    "nor these data sets are within reach without a model hub), and their quality by AlignScore and COMET (networks that "
-    "a hub would have to give as well). Whoever has them puts scores and quality into an npz file: see docs/evaluate.md."
+    "nor these data sets are within reach without a model hub), and their quality by AlignScore and COMET (networks "
+    "that a hub would have to give as well). Whoever has them puts scores and quality into an npz file: "
+    "docs/evaluate.md says how."
 )
 
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, OutlierMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vecuq._check import Array, keywords_only, one_of
-from vecuq._files import tensor_bytes, write_tensors
+from vecuq._files import tensor_bytes, under, write_tensors
 from vecuq.errors import TableError
 from vecuq.measures import EMBEDDINGS, compositions, find_measures, fit_densities, measure
 from vecuq.outputs import ClassifierOutputs
@@ -215,22 +215,18 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
 
 def pipeline_of(header: dict[str, Any], arrays: dict[str, Array]) -> VecUQPipeline:
     """Put a saved pipeline together again; raise if its parts do not fit."""
-    ranker = ranker_of(header["ranker"], _under("ranker/", arrays))
+    ranker = ranker_of(header["ranker"], under("ranker/", arrays))
     estimator = VecUQ.from_ranker(ranker)
     made = VecUQPipeline(measures=header["measures"], estimator=estimator, embedding=header["embedding"])
     made.measures_ = tuple(header["measures"])
     made.temperature_ = float(header["temperature"])
     made.densities_ = {
-        found.name: found.compute(**_under(f"density/{found.name}/", arrays))
+        found.name: found.compute(**under(f"density/{found.name}/", arrays))
         for found in find_measures(made.measures_)
         if found.needs == "training"
     }
     made.estimator_, made.ranker_, made.offset_ = estimator, ranker, estimator.offset_
     return made
-
-
-def _under(prefix: str, arrays: dict[str, Array]) -> dict[str, Array]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _refuse_old_form(y: Any) -> None:

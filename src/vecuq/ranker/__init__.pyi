@@ -1,9 +1,6 @@
-from .artefact import arrays_of as arrays_of
-from .artefact import header_of as header_of
 from .artefact import parts_of as parts_of
 from .artefact import ranker_of as ranker_of
 from .describe import card_of as card_of
-from .describe import describe_ranker as describe_ranker
 from .describe import meanings_of as meanings_of
 from .diagnostics import Diagnostics as Diagnostics
 from .estimator import VecUQ as VecUQ

@@ -17,10 +17,10 @@ from vecuq.transport import CloudMap, GridMap, RankMap, Scaler
 
 def parts_of(ranker: Ranker) -> tuple[str, dict[str, Any], dict[str, Array]]:
     """Return kind, header and arrays of a file that holds a ranker."""
-    return "model", header_of(ranker), arrays_of(ranker)
+    return "model", _header_of(ranker), _arrays_of(ranker)
 
 
-def header_of(ranker: Ranker) -> dict[str, Any]:
+def _header_of(ranker: Ranker) -> dict[str, Any]:
     """Return what goes into the header of a file that holds a ranker."""
     return {
         "columns": list(ranker.columns),
@@ -34,7 +34,7 @@ def header_of(ranker: Ranker) -> dict[str, Any]:
     }
 
 
-def arrays_of(ranker: Ranker) -> dict[str, Array]:
+def _arrays_of(ranker: Ranker) -> dict[str, Array]:
     """Return the arrays of a ranker by name."""
     rank_map = ranker.rank_map
     places = (

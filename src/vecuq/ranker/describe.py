@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,9 +23,7 @@ def describe_ranker(ranker: Ranker) -> dict[str, Any]:
         "columns": [
             {
                 "name": name,
-                "direction": "higher is more confident (flipped)"
-                if name in ranker.flipped
-                else "higher is more uncertain",
+                "direction": direction_of(name, ranker.flipped),
                 "constant": k not in ranker.active,
             }
             for k, name in enumerate(ranker.columns)
@@ -34,6 +33,11 @@ def describe_ranker(ranker: Ranker) -> dict[str, Any]:
         "settings": ranker.settings.to_dict(),
         "diagnostics": ranker.diagnostics.to_dict(),
     }
+
+
+def direction_of(name: str, flipped: Collection[str]) -> str:
+    """Return what a higher value of a column means."""
+    return "higher is more confident (flipped)" if name in flipped else "higher is more uncertain"
 
 
 def meanings_of(kind: type) -> dict[str, str]:

@@ -152,7 +152,7 @@ def varying_columns(known: MapRows, n_held: int) -> list[int]:
     if len(active) > MAX_COLUMNS:
         raise SettingError(
             f"{len(active)} varying score columns are too many for a Cartesian grid; {MAX_COLUMNS} is the limit. "
-            f"Leave out columns that say the same, or combine the groups first and rank the group scores."
+            f"Leave out columns that repeat others, or combine the groups first and rank the group scores."
         )
     return active
 

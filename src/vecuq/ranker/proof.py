@@ -49,7 +49,7 @@ def is_proven_monotone(ranker: Ranker) -> bool:
         return False
     weights = _weights(found) if _work(found.log_v.shape) <= _MOST_WORK else None
     with one_blas_thread():
-        return weights is not None and _slopes_are_positive(found.axes, weights)
+        return weights is not None and slopes_are_positive(found.axes, weights)
 
 
 def _is_even(axis: Array) -> bool:
@@ -74,19 +74,19 @@ def _weights(found: GridMap) -> Array | None:
     return None if np.ptp(level) > _MOST_NATS else np.asarray(np.exp(level - level.max()))
 
 
-def _slopes_are_positive(axes: Sequence[Array], weights: Array) -> bool:
+def slopes_are_positive(axes: Sequence[Array], weights: Array) -> bool:
     """Whether every numerator, (sum_l F_l F_lk) F - (sum_l F_l F_l) F_k, has coefficients of at least 0."""
     mesh = np.meshgrid(*axes, indexing="ij")
     first = [t * weights for t in mesh]
-    squares = np.sum([_product(one, one) for one in first], axis=0)
+    squares = np.sum([polynomial_product(one, one) for one in first], axis=0)
     for place, moment in zip(mesh, first, strict=True):
-        crossed = np.sum([_product(one, place * one) for one in first], axis=0)
-        if (_product(squares, moment) > _product(crossed, weights) * (1.0 + _ROUNDING)).any():
+        crossed = np.sum([polynomial_product(one, place * one) for one in first], axis=0)
+        if (polynomial_product(squares, moment) > polynomial_product(crossed, weights) * (1.0 + _ROUNDING)).any():
             return False
     return True
 
 
-def _product(a: Array, b: Array) -> Array:
+def polynomial_product(a: Array, b: Array) -> Array:
     """Multiply two polynomials given by their coefficients: shifts along the first axes, a matrix along the others.
 
     All coefficients are positive here, so that sums lose no digits.

@@ -349,7 +349,7 @@ class Ranker:
         if not self.diagnostics.n_held:
             raise CalibrationError(
                 "p-values need calibration rows that the map has not seen, and this ranker was fitted with holdback=0, "
-                "with too few rows, or from a sketch. Fit rows with holdback=0.5, say."
+                "with too few rows, or from a sketch. Fit rows, for example with holdback=0.5."
             )
 
     def require_kept_rows(self) -> None:

@@ -14,7 +14,8 @@ from vecuq._draw import html_card
 from vecuq._files import tensor_bytes, write_tensors
 from vecuq._run import one_blas_thread
 from vecuq.errors import ColumnError, SettingError, TableError
-from vecuq.ranker.solve import MOST_NODES
+from vecuq.ranker.describe import direction_of
+from vecuq.ranker.solve import MOST_NODES, in_units
 from vecuq.table import ScoreTable
 from vecuq.transport import chebyshev_moments
 
@@ -75,7 +76,7 @@ class Sketch:
         """Return columns with their ranges, rows and nodes as plain values."""
         low, high = in_table_direction(self.box_low, self.box_high, self)
         columns = [
-            {"name": name, "direction": _DIRECTION[name in self.flipped], "from": float(a), "to": float(b)}
+            {"name": name, "direction": direction_of(name, self.flipped), "from": float(a), "to": float(b)}
             for name, a, b in zip(self.columns, low, high, strict=True)
         ]
         return {"columns": columns, "rows": self.count, "nodes": self.nodes}
@@ -93,7 +94,6 @@ class Sketch:
         return "sketch", header, {name: getattr(self, name) for name in _ARRAYS}
 
 
-_DIRECTION = {False: "higher is more uncertain", True: "higher is more confident (flipped)"}
 _ARRAYS = ("box_low", "box_high", "seen_low", "seen_high", "moments")
 
 
@@ -156,13 +156,8 @@ def sketch(
     low, high = (seen_low, seen_high) if ranges is None else _box(ranges, table)
     _refuse_outside(table.columns, values, low, high)
     with one_blas_thread():
-        moments = chebyshev_moments(_units(values, low, high), nodes)
+        moments = chebyshev_moments(in_units(values, low, high), nodes)
     return Sketch(table.columns, table.flipped, low, high, seen_low, seen_high, len(values), moments)
-
-
-def _units(values: Array, low: Array, high: Array) -> Array:
-    width = np.where(high > low, high - low, 1.0)
-    return np.clip(2.0 * ((values - low) / width) - 1.0, -1.0, 1.0)
 
 
 def _box(ranges: Ranges, table: ScoreTable) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Which way the transport problem is solved, and whether the result is good enough to keep."""
+"""Which way the transport problem is solved: on the rows, or on the nodes of a sketch that is accurate enough."""
 
 from __future__ import annotations
 
@@ -116,8 +116,14 @@ def _project(problem: Problem, q: int) -> Nodes | None:
     rows = problem.rows
     if rows is None or float(q) ** rows.shape[1] > 8 * MOST_NODES:
         return None
-    units = np.clip(2.0 * ((rows - problem.low) / (problem.high - problem.low)) - 1.0, -1.0, 1.0)
-    return Nodes.of(chebyshev_moments(units, q), problem.low, problem.high, problem.row_weight)
+    moments = chebyshev_moments(in_units(rows, problem.low, problem.high), q)
+    return Nodes.of(moments, problem.low, problem.high, problem.row_weight)
+
+
+def in_units(rows: Array, low: Array, high: Array) -> Array:
+    """Return rows with the range of every column brought to [-1, 1]; a constant column lies at -1."""
+    width = np.where(high > low, high - low, 1.0)
+    return np.clip(2.0 * ((rows - low) / width) - 1.0, -1.0, 1.0)
 
 
 def _solve_rows(problem: Problem, rows: Array, settings: Settings, progress: Progress | None) -> tuple[str, Potentials]:

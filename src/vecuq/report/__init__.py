@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from vecuq.ranker import Ranker, Ranking
 from vecuq.report.curves import draw_curves, picture_of
 from vecuq.report.html import render_report
-from vecuq.report.summary import drawn_columns, summarise
+from vecuq.report.summary import plane_of, summarise
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-__all__ = ["build_report", "draw_curves", "picture_of", "render_report", "summarise"]
+__all__ = ["build_report", "draw_curves", "picture_of", "summarise"]
 
 
 def build_report(
@@ -46,16 +46,16 @@ def build_report(
     True
     """
     summary = summarise(ranker, new, ranking, title=title, evaluation=evaluation)
-    return render_report(summary, _figures(ranker, new, ranking))
+    return render_report(summary, _figures(ranker, new, ranking, tuple(summary["drawn"])))
 
 
-def _figures(ranker: Ranker, new: pa.Table, ranking: Ranking) -> dict[str, Figure]:
+def _figures(ranker: Ranker, new: pa.Table, ranking: Ranking, drawn: tuple[str, str]) -> dict[str, Figure]:
     """Draw the histogram of scores and the score plane; matplotlib is imported here, on first use."""
     from vecuq.report.plots import score_plane, uncertainty_histogram
 
-    columns, points, box = drawn_columns(ranker, new, ranking)
+    points, box = plane_of(ranker, ranker.values_of(new), ranking.uncertainty, drawn)
     threshold = ranker.threshold()
     return {
         "histogram": uncertainty_histogram(ranker.calibration_scores, ranking.uncertainty, threshold=threshold),
-        "plane": score_plane(points, ranking.uncertainty, labels=columns, threshold=threshold, box=box),
+        "plane": score_plane(points, ranking.uncertainty, labels=drawn, threshold=threshold, box=box),
     }

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vecuq._check import Array
+from vecuq._check import Array, finite_rows, missing_counts
 from vecuq._version import __version__
 from vecuq.doctor import chance_of_as_many, plain_sum, rank_correlation, rank_correlations
 from vecuq.errors import TableError
 from vecuq.ranker import Diagnostics, Ranker, Ranking, Settings, meanings_of
 from vecuq.report.words import notes_on
-from vecuq.table import RESERVED
+from vecuq.table import is_added
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,16 +44,16 @@ def summarise(
         "title": title,
         "library": __version__,
         **_finding(ranker, ranking),
-        "missing": _missing(ranker, values),
+        "missing": missing_counts(values, ranker.columns),
         "has_held": ranker.diagnostics.n_held > 0,
         "has_p": ranking.p_values is not None,
-        "drawn": list(drawn_columns(ranker, new, ranking)[0]),
+        "drawn": list(drawn_columns(ranker, values)),
         "has_box": len(ranker.active) > 1,
         "n_drawn": min(int(np.isfinite(ranking.uncertainty).sum()), MOST_POINTS),
         "relations": _relations(ranker, values, ranking.uncertainty),
         "plain_sum": spearman(plain_sum(ranker, values), ranking.uncertainty),
         "signed": ranker.scaler.signed,
-        "top": _top_rows(ranker, new, ranking),
+        "top": _top_rows(ranker, new, values, ranking),
         "evaluation": _evaluation_table(evaluation),
         "settings": _explained(ranker.settings.to_dict(), meanings_of(Settings)),
         "diagnostics": _explained(ranker.diagnostics.to_dict(), meanings_of(Diagnostics)),
@@ -78,26 +79,26 @@ def _finding(ranker: Ranker, ranking: Ranking) -> dict[str, Any]:
     }
 
 
-def _missing(ranker: Ranker, values: Array) -> dict[str, int]:
-    counts = (~np.isfinite(values)).sum(axis=0)
-    return {name: int(count) for name, count in zip(ranker.columns, counts, strict=True) if count}
-
-
-def drawn_columns(ranker: Ranker, new: pa.Table, ranking: Ranking) -> tuple[tuple[str, str], Array, Array | None]:
-    """Return what the score plane shows: its two names, the scaled points (rows, 2), and the calibration box.
-
-    The two columns are the least correlated ones; a single column is drawn against the uncertainty, and
-    has no box.
-    """
+def drawn_columns(ranker: Ranker, values: Array) -> tuple[str, str]:
+    """Return what the score plane shows: the least correlated columns; a single one beside the uncertainty."""
     names = [ranker.columns[k] for k in ranker.active]
-    values = ranker.values_of(new)[:, ranker.active]
-    with np.errstate(invalid="ignore"):
-        scaled = ranker.scaler.transform(values)
     if len(names) == 1:
-        return (names[0], "uncertainty"), np.column_stack([scaled[:, 0], ranking.uncertainty]), None
-    complete = values[np.isfinite(values).all(axis=1)]
-    pair = list(least_related(complete[:: 1 + len(complete) // ENOUGH_ROWS]))
-    return (names[pair[0]], names[pair[1]]), scaled[:, pair], np.stack([ranker.low[pair], ranker.high[pair]])
+        return names[0], "uncertainty"
+    varying = values[:, ranker.active]
+    complete = varying[finite_rows(varying)]
+    first, second = least_related(complete[:: 1 + len(complete) // ENOUGH_ROWS])
+    return names[first], names[second]
+
+
+def plane_of(ranker: Ranker, values: Array, uncertainty: Array, drawn: Sequence[str]) -> tuple[Array, Array | None]:
+    """Return the scaled points of the score plane, (rows, 2), and the calibration box; a single column has none."""
+    names = [ranker.columns[k] for k in ranker.active]
+    with np.errstate(invalid="ignore"):
+        scaled = ranker.scaler.transform(values[:, ranker.active])
+    if len(names) == 1:
+        return np.column_stack([scaled[:, 0], uncertainty]), None
+    pair = [names.index(name) for name in drawn]
+    return scaled[:, pair], np.stack([ranker.low[pair], ranker.high[pair]])
 
 
 def least_related(values: Array) -> tuple[int, int]:
@@ -132,7 +133,7 @@ def _relations(ranker: Ranker, values: Array, uncertainty: Array) -> list[dict[s
     ]
 
 
-def _top_rows(ranker: Ranker, new: pa.Table, ranking: Ranking) -> dict[str, Any]:
+def _top_rows(ranker: Ranker, new: pa.Table, values: Array, ranking: Ranking) -> dict[str, Any]:
     """Return the most uncertain rows, with their ids, scores as they came, and leading column."""
     scored = np.flatnonzero(np.isfinite(ranking.uncertainty))
     order = np.lexsort((scored, -ranking.uncertainty[scored]))
@@ -140,7 +141,7 @@ def _top_rows(ranker: Ranker, new: pa.Table, ranking: Ranking) -> dict[str, Any]
     others = _other_columns(ranker, new)
     cells = {name: new[name].take(chosen).to_pylist() for name in others}
     sign = np.array([-1.0 if name in ranker.flipped else 1.0 for name in ranker.columns])
-    as_given = ranker.values_of(new)[chosen] * sign
+    as_given = values[chosen] * sign
     rows = [
         {
             "row": int(row),
@@ -164,8 +165,8 @@ def _other_columns(ranker: Ranker, new: pa.Table) -> list[str]:
     """Return the first few columns that look like ids, texts or labels, ids first: neither scores nor our results."""
     import pyarrow as pa
 
-    ours = {*ranker.columns, *RESERVED, "why", *(f"contribution_{name}" for name in ranker.columns)}
-    kept = [field.name for field in new.schema if field.name not in ours and not pa.types.is_floating(field.type)]
+    others = [field for field in new.schema if field.name not in ranker.columns and not is_added(field.name)]
+    kept = [field.name for field in others if not pa.types.is_floating(field.type)]
     return sorted(kept, key=lambda name: not name.lower().endswith("id"))[:MOST_OTHER_COLUMNS]
 
 

@@ -36,7 +36,7 @@ def _threshold_notes(summary: dict[str, Any], diagnostics: Diagnostics) -> list[
     if not diagnostics.n_held:
         return [
             "No calibration rows were held back, so there are no p-values, and the threshold's false-alarm rate is "
-            "not guaranteed. Fit with holdback=0.5, say."
+            "not guaranteed. Fit for example with holdback=0.5."
         ]
     if summary["alpha"] * (diagnostics.n_held + 1) < 1:
         return [

@@ -1,10 +1,11 @@
 """Score tables in memory and on disk."""
 
 from vecuq.table.front import TakesScores
-from vecuq.table.matching import Matching, is_named
+from vecuq.table.matching import Matching
 from vecuq.table.reading import TableLike, TableReader, count_rows, read_batches, read_table
-from vecuq.table.score_table import CONTRIBUTION, QUALITY, RESERVED, ScoreTable
+from vecuq.table.score_table import CONTRIBUTION, QUALITY, RESERVED, ScoreTable, is_added
 from vecuq.table.source import (
+    BATCH_ROWS,
     EXTENSIONS,
     PathLike,
     TableSource,
@@ -17,6 +18,7 @@ from vecuq.table.source import (
 from vecuq.table.writing import STDOUT_FORMATS, write_batches
 
 __all__ = [
+    "BATCH_ROWS",
     "CONTRIBUTION",
     "EXTENSIONS",
     "QUALITY",
@@ -30,7 +32,7 @@ __all__ = [
     "TableSource",
     "TakesScores",
     "count_rows",
-    "is_named",
+    "is_added",
     "is_stdio",
     "is_table_name",
     "is_text_table",

@@ -7,26 +7,24 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vecuq.errors import TableError
-from vecuq.table.source import Part
+from vecuq.table.source import BATCH_ROWS, PartFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BATCH_ROWS = 65_536
 
-
-def schemas(parts: Sequence[Part], columns: Sequence[str], *, typed: bool = True) -> list[pa.Schema]:
+def schemas(parts: Sequence[PartFile], columns: Sequence[str], *, typed: bool = True) -> list[pa.Schema]:
     """Return the columns of each file; their types are known, so ``typed`` changes nothing."""
     return [_schema_of(part) for part in parts]
 
 
-def _schema_of(part: Part) -> pa.Schema:
+def _schema_of(part: PartFile) -> pa.Schema:
     with _opened(part) as reader:
         return reader.schema
 
 
 @contextmanager
-def _opened(part: Part) -> Iterator[Any]:
+def _opened(part: PartFile) -> Iterator[Any]:
     """Open a file or a stream; what is mapped into memory is loaded only where it is read."""
     import pyarrow as pa
 
@@ -39,7 +37,7 @@ def _opened(part: Part) -> Iterator[Any]:
             yield reader
 
 
-def read(part: Part, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def read(part: PartFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the columns of ``schema`` in batches of bounded length."""
     with _opened(part) as reader:
         for batch in _record_batches(reader):

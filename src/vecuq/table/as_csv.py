@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vecuq._check import one_line, unique_names
 from vecuq.errors import ColumnError, TableError
-from vecuq.table.source import Part
+from vecuq.table.source import PartFile
 from vecuq.table.text import MISSING, as_text, text_as_floats
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ BLOCK_BYTES = 4 * 2**20
 _SEPARATORS = (",", ";", "\t", "|")
 
 
-def schemas(parts: Sequence[Part], columns: Sequence[str], *, typed: bool = True) -> list[pa.Schema]:
+def schemas(parts: Sequence[PartFile], columns: Sequence[str], *, typed: bool = True) -> list[pa.Schema]:
     """Return the columns of each file: scores as float64, the others as text.
 
     With ``typed``, a column of others becomes numbers or truth values if that loses nothing in any file: 007 stays
@@ -34,7 +34,7 @@ def schemas(parts: Sequence[Part], columns: Sequence[str], *, typed: bool = True
     return [pa.schema([(name, types[name]) for name in names]) for names in headers]
 
 
-def read(part: Part, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def read(part: PartFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the columns of ``schema``, as its types, block by block."""
     import pyarrow as pa
 
@@ -47,12 +47,12 @@ def read(part: Part, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         raise _explained(part, error) from None
 
 
-def _blocks(part: Part, types: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+def _blocks(part: PartFile, types: dict[str, Any]) -> Iterator[pa.RecordBatch]:
     with _open(part, column_types=types, include_columns=list(types)) as reader:
         yield from reader
 
 
-def _open(part: Part, **convert: Any) -> Any:
+def _open(part: PartFile, **convert: Any) -> Any:
     import pyarrow.csv as pc
 
     return pc.open_csv(
@@ -64,13 +64,13 @@ def _open(part: Part, **convert: Any) -> Any:
     )
 
 
-def _stream(part: Part) -> Any:
+def _stream(part: PartFile) -> Any:
     import pyarrow as pa
 
     return pa.input_stream(str(part.path), compression="gzip" if part.is_packed else None)
 
 
-def _separator(part: Part) -> str:
+def _separator(part: PartFile) -> str:
     """Return what separates the cells: a tab in a tsv, otherwise the most frequent mark outside quotes."""
     if part.kind.startswith(".tsv"):
         return "\t"
@@ -80,7 +80,7 @@ def _separator(part: Part) -> str:
     return max(_SEPARATORS, key=bare.count)
 
 
-def _header(part: Part) -> tuple[str, ...]:
+def _header(part: PartFile) -> tuple[str, ...]:
     import pyarrow as pa
 
     try:
@@ -92,7 +92,7 @@ def _header(part: Part) -> tuple[str, ...]:
         raise ColumnError(f"{part}: {error}") from None
 
 
-def _explained(part: Part, error: Exception) -> TableError:
+def _explained(part: PartFile, error: Exception) -> TableError:
     """Return Arrow's error in words that say what to do."""
     reason = str(error)
     if isinstance(error, UnicodeDecodeError) or "UTF8" in reason:
@@ -104,7 +104,7 @@ def _explained(part: Part, error: Exception) -> TableError:
     return TableError(f"{part} cannot be read as csv: {one_line(reason.removeprefix('CSV parse error: '))}")
 
 
-def _refuse_bad_cell(part: Part, scores: Sequence[str]) -> None:
+def _refuse_bad_cell(part: PartFile, scores: Sequence[str]) -> None:
     """Read the score columns as text and raise for the first cell that is no number."""
     import pyarrow as pa
 
@@ -115,7 +115,7 @@ def _refuse_bad_cell(part: Part, scores: Sequence[str]) -> None:
         first_row += len(block)
 
 
-def _types_of(parts: Sequence[Part], names: Sequence[str], *, typed: bool) -> dict[str, Any]:
+def _types_of(parts: Sequence[PartFile], names: Sequence[str], *, typed: bool) -> dict[str, Any]:
     """Return for each column the first type that gives all its cells back as they are, text at the last."""
     import pyarrow as pa
 
@@ -131,7 +131,7 @@ def _types_of(parts: Sequence[Part], names: Sequence[str], *, typed: bool) -> di
     return {name: types[0] if types and name in filled else pa.string() for name, types in possible.items()}
 
 
-def _narrow(part: Part, names: Sequence[str], possible: dict[str, list[Any]], filled: set[str]) -> None:
+def _narrow(part: PartFile, names: Sequence[str], possible: dict[str, list[Any]], filled: set[str]) -> None:
     """Strike out the types that do not give the cells of one file back."""
     import pyarrow as pa
     import pyarrow.compute as pc

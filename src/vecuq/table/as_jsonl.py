@@ -17,13 +17,12 @@ import numpy as np
 
 from vecuq._check import unique_names
 from vecuq.errors import ColumnError, TableError
-from vecuq.table.source import Part
+from vecuq.table.source import BATCH_ROWS, PartFile
 from vecuq.table.text import floats_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BATCH_ROWS = 65_536
 BLOCK_BYTES = 8 * 2**20
 # A longer line than this is not a row of scores.
 LINE_BYTES = 16 * 2**20
@@ -36,7 +35,7 @@ Row = dict[str, Any]
 Kinds = dict[str, set[str]]
 
 
-def schemas(parts: Sequence[Part], columns: Sequence[str], *, typed: bool = True) -> list[pa.Schema]:
+def schemas(parts: Sequence[PartFile], columns: Sequence[str], *, typed: bool = True) -> list[pa.Schema]:
     """Return the columns of each file, after a first pass over it; a column has one type in all files.
 
     Lists, records and columns of mixed kinds become JSON text, which :func:`write` writes out as it was. JSON has
@@ -53,7 +52,7 @@ def schemas(parts: Sequence[Part], columns: Sequence[str], *, typed: bool = True
     return [pa.schema([_field(name, together[name]) for name in kinds]) for kinds in found]
 
 
-def read(part: Part, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def read(part: PartFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the columns of ``schema`` in batches of bounded size; what a row lacks is null."""
     import pyarrow as pa
 
@@ -86,7 +85,7 @@ def _is_json(field: pa.Field) -> bool:
     return _JSON.items() <= (field.metadata or {}).items()
 
 
-def _kinds_in(part: Part) -> Kinds:
+def _kinds_in(part: PartFile) -> Kinds:
     """Return which kinds of cells each column of a file holds."""
     kinds: Kinds = {}
     for rows in _batches(part):
@@ -124,7 +123,7 @@ def _field(name: str, kinds: set[str]) -> pa.Field:
     return pa.field(name, pa.string(), metadata=_JSON) if kind is None else pa.field(name, kind)
 
 
-def _batches(part: Part) -> Iterator[list[Row]]:
+def _batches(part: PartFile) -> Iterator[list[Row]]:
     """Yield the rows of a file in lists of bounded size."""
     decode = msgspec.json.Decoder().decode_lines
     for block, first_line in _blocks(part):
@@ -134,7 +133,7 @@ def _batches(part: Part) -> Iterator[list[Row]]:
         yield from (rows[start : start + BATCH_ROWS] for start in range(0, len(rows), BATCH_ROWS))
 
 
-def _blocks(part: Part) -> Iterator[tuple[bytes, int]]:
+def _blocks(part: PartFile) -> Iterator[tuple[bytes, int]]:
     """Yield some whole lines at a time, with the number of the first."""
     number = 1
     with gzip.open(part.path) if part.is_packed else part.path.open("rb") as file:
@@ -177,7 +176,7 @@ def _n_keys(value: Any) -> int:
     return (len(value) if type(value) is dict else 0) + sum(_n_keys(one) for one in inner if type(one) in (dict, list))
 
 
-def _one_by_one(block: bytes, part: Part, first_line: int) -> Iterator[Row]:
+def _one_by_one(block: bytes, part: PartFile, first_line: int) -> Iterator[Row]:
     """Yield the rows of a block with Python's reader, which takes NaN and sees doubled keys; skip blank lines."""
     decoder = json.JSONDecoder(object_pairs_hook=_record)
     for number, line in enumerate(block.split(b"\n"), start=first_line):

@@ -11,31 +11,30 @@ import numpy as np
 
 from vecuq._check import one_line, unique_names
 from vecuq.errors import TableError
-from vecuq.table.source import Part
+from vecuq.table.source import BATCH_ROWS, PartFile
+from vecuq.table.text import is_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BATCH_ROWS = 65_536
 
-
-def schemas(parts: Sequence[Part], columns: Sequence[str], *, typed: bool = True) -> list[pa.Schema]:
+def schemas(parts: Sequence[PartFile], columns: Sequence[str], *, typed: bool = True) -> list[pa.Schema]:
     """Return the columns of each file; npz arrays have types, so ``typed`` changes nothing."""
     return [_table_of(part).schema for part in parts]
 
 
-def read(part: Part, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def read(part: PartFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the columns of ``schema`` in batches; npz arrays are loaded whole."""
     yield from _table_of(part).select(schema.names).to_batches(max_chunksize=BATCH_ROWS)
 
 
-def _table_of(part: Part) -> pa.Table:
+def _table_of(part: PartFile) -> pa.Table:
     import pyarrow as pa
 
     return pa.table({name: pa.array(_native(array)) for name, array in _columns_of(part, _load(part)).items()})
 
 
-def _load(part: Part) -> dict[str, Any]:
+def _load(part: PartFile) -> dict[str, Any]:
     try:
         with part.path.open("rb") as file:
             archive = np.load(file, allow_pickle=False)
@@ -46,7 +45,7 @@ def _load(part: Part) -> dict[str, Any]:
         raise TableError(f"{part} cannot be read as npz (pickled objects are refused): {one_line(error)}") from None
 
 
-def _columns_of(part: Part, arrays: dict[str, Any]) -> dict[str, Any]:
+def _columns_of(part: PartFile, arrays: dict[str, Any]) -> dict[str, Any]:
     """Return the columns by name; a matrix ``scores`` is taken apart."""
     if "scores" in arrays and getattr(arrays["scores"], "ndim", 0) == 2:
         matrix = arrays.pop("scores")
@@ -96,11 +95,5 @@ def _array_of(column: pa.ChunkedArray) -> Any:
     if column.null_count and not pa.types.is_floating(column.type):
         return np.array(column.to_pylist(), dtype=object)
     array = column.to_numpy()
-    return np.array(array.tolist()) if array.dtype.kind == "O" and _is_text(column.type) else array
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(inner) or pa.types.is_large_string(inner) or pa.types.is_string_view(inner))
+    inner = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    return np.array(array.tolist()) if array.dtype.kind == "O" and is_text(inner) else array

@@ -26,6 +26,8 @@ class Matching:
 
         With ``fill``, a named column that is not there is missing in every row.
         """
+        if isinstance(data, ScoreTable) and (data.columns, data.flipped) == (self.columns, self.flipped):
+            return data.values  # matched before
         absent = self.absent_from(data) if fill else []
         if absent:
             return self._filled(data, absent)

@@ -13,7 +13,7 @@ from vecuq._check import one_line, unique_names
 from vecuq.errors import ColumnError, TableError
 from vecuq.table import as_arrow, as_csv, as_jsonl, as_npz, as_parquet
 from vecuq.table.score_table import ScoreTable
-from vecuq.table.source import Part, PathLike, TableSource, is_stdio
+from vecuq.table.source import PartFile, PathLike, TableSource, is_stdio
 from vecuq.table.text import arrow_as_floats, is_numeric, is_text
 
 if TYPE_CHECKING:
@@ -43,13 +43,9 @@ def read_table(
     columns, flip
         As in :meth:`vecuq.ScoreTable.of`.
     """
-    import pyarrow as pa
-
     # Without names every cell of a csv stays text at first: the whole column says whether it is a score.
     reader = TableReader(where, columns=() if columns is None else columns, typed=columns is not None)
-    table = pa.Table.from_batches(list(reader.batches()))
-    if not len(table):
-        raise TableError(f"{reader.source} has no rows.")
+    table = reader.whole()
     with _naming(reader.source):
         return ScoreTable.of(table, columns=columns, flip=flip)
 
@@ -89,7 +85,7 @@ class TableReader:
     ) -> None:
         self.source = TableSource.of(where)
         self.columns = unique_names(columns)
-        found = dict(_schemas(self.source.parts, self.columns, typed=typed))
+        found = dict(_schemas(self.source.parts, self.columns, typed=typed and not alone))
         if alone:
             found = {part: _only(schema, self.columns) for part, schema in found.items()}
         self.schema = _common_schema(found, self.columns)
@@ -106,7 +102,16 @@ class TableReader:
         if not n_rows:
             yield pa.RecordBatch.from_pylist([], schema=self.schema)
 
-    def _batches_of(self, part: Part) -> Iterator[pa.RecordBatch]:
+    def whole(self) -> pa.Table:
+        """Return all rows at once; a table without rows is an error."""
+        import pyarrow as pa
+
+        table = pa.Table.from_batches(list(self.batches()))
+        if not len(table):
+            raise TableError(f"{self.source} has no rows.")
+        return table
+
+    def _batches_of(self, part: PartFile) -> Iterator[pa.RecordBatch]:
         first_row = 0
         with _readable(part), _naming(part):
             for batch in FORMATS[part.format].read(part, self.schema):
@@ -130,7 +135,7 @@ def count_rows(where: TableLike) -> int | None:
     return total
 
 
-def _schemas(parts: Sequence[Part], columns: Sequence[str], *, typed: bool) -> Iterator[tuple[Part, pa.Schema]]:
+def _schemas(parts: Sequence[PartFile], columns: Sequence[str], *, typed: bool) -> Iterator[tuple[PartFile, pa.Schema]]:
     """Yield the columns of each file; files of one format that infer types do so together."""
     for name, group in groupby(parts, key=lambda part: part.format):
         some = list(group)
@@ -148,14 +153,14 @@ def _only(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
     return pa.schema(present, metadata=schema.metadata) if present else schema
 
 
-def _common_schema(found: dict[Part, pa.Schema], columns: Sequence[str]) -> pa.Schema:
+def _common_schema(found: dict[PartFile, pa.Schema], columns: Sequence[str]) -> pa.Schema:
     """Return the columns that all files share; a column that one lacks is an error."""
     import pyarrow as pa
 
     first, *others = found.values()
     if not others:
         return first
-    holders: dict[str, dict[Part, pa.Field]] = {}
+    holders: dict[str, dict[PartFile, pa.Field]] = {}
     for part, schema in found.items():
         for field in schema:
             holders.setdefault(field.name, {})[part] = field
@@ -172,7 +177,7 @@ def _common_schema(found: dict[Part, pa.Schema], columns: Sequence[str]) -> pa.S
     return pa.schema([_common_field(fields) for fields in holders.values()], metadata=first.metadata)
 
 
-def _common_field(fields: dict[Part, pa.Field]) -> pa.Field:
+def _common_field(fields: dict[PartFile, pa.Field]) -> pa.Field:
     """Return a field that the cells of all files fit in."""
     import pyarrow as pa
     import pyarrow.types as pt
@@ -187,7 +192,7 @@ def _common_field(fields: dict[Part, pa.Field]) -> pa.Field:
         return first.with_type(pa.large_string())
     one, a = next(iter(fields.items()))
     other, b = next((part, field) for part, field in fields.items() if field.type != a.type)
-    raise ColumnError(f"Column {first.name!r} holds {a.type} in {one} and {b.type} in {other}; save them alike.")
+    raise ColumnError(f"Column {first.name!r} holds {a.type} in {one} and {b.type} in {other}; save it as one type.")
 
 
 def _as_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
@@ -210,7 +215,7 @@ def _naming(what: object) -> Iterator[None]:
 
 
 @contextmanager
-def _readable(part: Part) -> Iterator[None]:
+def _readable(part: PartFile) -> Iterator[None]:
     """Turn what the readers raise into one clear line."""
     import pyarrow as pa
 

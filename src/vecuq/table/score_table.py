@@ -17,8 +17,14 @@ from vecuq.table.text import arrow_as_floats, as_text, floats_of, role_of_arrow,
 # What vecuq itself adds to a table; never taken for a score.
 RESERVED = ("uncertainty", "p_value", "flagged")
 CONTRIBUTION = "contribution_"
+_ADDED = (*RESERVED, "selected", "why")
 # How good an answer is, as `vecuq measure --quality` writes it: higher is better, so it is never taken for a score.
 QUALITY = "quality"
+
+
+def is_added(name: str) -> bool:
+    """Whether scoring may have added a column of this name."""
+    return name in _ADDED or name.startswith(CONTRIBUTION)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +60,10 @@ class ScoreTable:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def by_name(self) -> dict[str, Array]:
+        """Return the scores of each column, (rows,), by its name."""
+        return {name: self.values[:, k] for k, name in enumerate(self.columns)}
 
     @property
     def missing(self) -> dict[str, int]:

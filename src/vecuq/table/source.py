@@ -17,6 +17,8 @@ from vecuq.errors import TableError
 
 PathLike = str | os.PathLike[str]
 STDIO = "-"
+# Most rows of a batch that is read or written at once.
+BATCH_ROWS = 65_536
 # How a file is read and written, by its ending; gz is unpacked and packed on the way.
 _FORMATS = {
     ".csv": "csv",
@@ -64,7 +66,7 @@ def is_stdio(path: object) -> bool:
 
 
 @dataclass(frozen=True)
-class Part:
+class PartFile:
     """One file of a table, and what messages call it."""
 
     path: Path
@@ -90,7 +92,7 @@ class TableSource:
     """The files that hold one table, in the order in which they are read."""
 
     shown: str
-    parts: tuple[Part, ...]
+    parts: tuple[PartFile, ...]
 
     def __str__(self) -> str:
         return self.shown
@@ -155,8 +157,8 @@ def _shown(paths: Sequence[PathLike]) -> str:
     return str(paths[0]) if not more else f"{paths[0]} and {more:,} more file{'' if more == 1 else 's'}"
 
 
-def _part(file: Path) -> Part:
-    return Part(file, kind_of(file), str(file))
+def _part(file: Path) -> PartFile:
+    return PartFile(file, kind_of(file), str(file))
 
 
 def _files_of(path: PathLike) -> Iterator[Path]:
@@ -196,7 +198,7 @@ def _standard_input() -> TableSource:
     try:
         with os.fdopen(handle, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file, 2**20)
-        part = Part(path, _sniffed(path), "standard input")
+        part = PartFile(path, _sniffed(path), "standard input")
     except BaseException:
         path.unlink()
         raise

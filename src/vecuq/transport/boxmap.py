@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vecuq._check import Array
 from vecuq._run import scratch
 from vecuq.transport.cells import stair_products
 from vecuq.transport.projection import chebyshev_values
-from vecuq.transport.targets import Array
 
 # Rows that are worked on together: here a row is cheap, so more of them share the cost of a call. Measured: 1,536 rows
 # are a third slower than 1,344 or 1,920, it seems because rows of an array then compete for lines of the cache.

@@ -20,8 +20,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from vecuq._check import Array
 from vecuq._run import scratch
-from vecuq.transport.targets import Array
 
 # exp(-REACH) times exp(-REACH) is still far above the smallest float64, exp(-708).
 REACH = 300.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vecuq.transport.targets import Array
+from vecuq._check import Array
 
 
 def safe_log(values: Array) -> Array:

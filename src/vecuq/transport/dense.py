@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from vecuq._check import Array
 from vecuq._run import spans
 from vecuq.transport.contraction import log_sum_exp, safe_log
-from vecuq.transport.targets import Array, Cloud, Sources
+from vecuq.transport.targets import Cloud, Sources
 
 _ENTRIES = 2_000_000
 
@@ -32,14 +33,15 @@ class DenseKernel:
         """Return log K'u with u = a / (K v): the mass that each target would receive per unit of v."""
         total = np.full(self.cloud.size, -np.inf)
         for span in spans(len(self.rows), max(1, _ENTRIES // self.cloud.size)):
-            log_kernel = -self._cost(self.rows[span]) / self.epsilon
+            log_kernel = -self.cost(self.rows[span]) / self.epsilon
             log_u = self.log_a[span] - log_sum_exp(log_kernel + log_v, axis=1)
             total = np.logaddexp(total, log_sum_exp(log_kernel + log_u[:, None], axis=0))
         return total
 
-    def _cost(self, rows: Array) -> Array:
+    def cost(self, rows: Array) -> Array:
+        """Return the squared distance of each row to each target, (rows, targets)."""
         # Summing squares of differences is exact where |z|^2 - 2 z t + |t|^2 cancels.
-        cost = np.zeros((len(rows), self.cloud.size))
+        total = np.zeros((len(rows), self.cloud.size))
         for k in range(rows.shape[1]):
-            cost += (rows[:, k, None] - self.cloud.points[:, k]) ** 2
-        return cost
+            total += (rows[:, k, None] - self.cloud.points[:, k]) ** 2
+        return total

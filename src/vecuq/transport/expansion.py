@@ -17,11 +17,11 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from vecuq._check import Array
 from vecuq.transport.boxmap import BoxMap, Half
 from vecuq.transport.cells import Cells
 from vecuq.transport.contraction import contract_linear
 from vecuq.transport.projection import chebyshev_nodes, chebyshev_values
-from vecuq.transport.targets import Array
 
 # Degree of the Chebyshev expansion: enough where it is used at all.
 _DEGREE = 32

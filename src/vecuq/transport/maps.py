@@ -13,11 +13,12 @@ from functools import cached_property
 
 import numpy as np
 
+from vecuq._check import Array
 from vecuq._run import BLOCK, in_blocks, scratch
 from vecuq.transport.boxmap import BOX_BLOCK, BoxMap
 from vecuq.transport.cells import REACH, Cells, khatri_rao
 from vecuq.transport.expansion import box_map
-from vecuq.transport.targets import Array, Cloud, Grid
+from vecuq.transport.targets import Cloud, Grid
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,12 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from vecuq._check import Array
 from vecuq._run import scratch, spans
 from vecuq.transport.cells import Cells, khatri_rao, stair_products
 from vecuq.transport.contraction import contract_linear, safe_log
 from vecuq.transport.separable import CornerKernel
-from vecuq.transport.targets import Array, Corners, Grid
+from vecuq.transport.targets import Corners, Grid
 
 # Small enough for the products of a block to stay in the cache.
 _ROWS = 960

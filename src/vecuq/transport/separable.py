@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from vecuq._check import Array
 from vecuq._run import spans
 from vecuq.transport.cells import Cells, khatri_rao
 from vecuq.transport.contraction import Contraction, safe_log
-from vecuq.transport.targets import Array, Corners, Grid, Sources
+from vecuq.transport.targets import Corners, Grid, Sources
 
 _ROWS = 1024
 # Kronecker products are kept from sweep to sweep if they take no more bytes than this.

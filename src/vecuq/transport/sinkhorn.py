@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vecuq._check import Array
 from vecuq.transport.contraction import safe_log
-from vecuq.transport.targets import Array
 
 
 class Potentials(NamedTuple):

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from vecuq._run import resolve_jobs, side_by_side
 from vecuq.answers import Answer, Answerer, AnswerRecord, Journal, Plan, Question, RefusedQuestionError, read_questions
 from vecuq.errors import TableError, VecuqError
+from vecuq.table import PathLike
 from vecuq.workflows.places import refuse_overwriting
-from vecuq.workflows.watch import PathLike
 
 # After so many refusals in the same words, and no answer at all, the reason is not a question.
 _HOPELESS = 20

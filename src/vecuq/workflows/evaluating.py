@@ -14,10 +14,9 @@ from vecuq._files import refuse_unwritable
 from vecuq.errors import MissingValueWarning, VecuqError, VecuqWarning
 from vecuq.evaluation import Bootstrap, Evaluation, Verdict
 from vecuq.ranker import Settings, fit_ranker
-from vecuq.table import RESERVED, ScoreTable, TableLike
+from vecuq.table import RESERVED, PathLike, ScoreTable, TableLike, TableReader
 from vecuq.workflows.evaluation_files import curves_ending, write_curves
-from vecuq.workflows.labels import Labels, label_columns, read_whole, score_columns
-from vecuq.workflows.watch import PathLike
+from vecuq.workflows.labels import Labels, label_columns, score_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,10 +58,10 @@ def evaluate(
     if curves is not None:
         curves_ending(curves, taken=[table])
         refuse_unwritable(curves)
-    whole = read_whole(table)
+    whole = TableReader(table).whole()
     truth = label_columns(whole, labels, scores=columns or ())
     scores = score_columns(whole, labels, columns, flip)
-    methods = {name: scores.values[:, k] for k, name in enumerate(scores.columns)}
+    methods = scores.by_name()
     if columns is None:
         _warn_unread(whole, {*scores.columns, *labels.named().values()})
     if columns is None and "uncertainty" in {*whole.column_names} - {*labels.named().values()}:
@@ -84,12 +83,12 @@ def compare(
     bootstrap: Bootstrap | None = None,
 ) -> Compared:
     """Fit vecuq and every baseline on the calibration rows alone, and evaluate them all on the test rows."""
-    fitted_on = score_columns(read_whole(calibration), labels, columns, flip)
-    whole = read_whole(test)
+    fitted_on = score_columns(TableReader(calibration).whole(), labels, columns, flip)
+    whole = TableReader(test).whole()
     truth = label_columns(whole, labels, scores=fitted_on.columns)
     new = ScoreTable.of(whole, columns=fitted_on.columns, flip=flip)
     combined, failed = _fitted_methods(fitted_on, new, bootstrap)
-    components = {_beside(name, combined): new.values[:, k] for k, name in enumerate(new.columns)}
+    components = {_beside(name, combined): values for name, values in new.by_name().items()}
     ours = {name: found for name, found in combined.items() if not name.endswith("()")}
     found = evaluation.evaluate(ours | components | combined, **truth, bootstrap=bootstrap)
     known = [one.metric.key for one in found.comparisons]

@@ -11,9 +11,8 @@ from vecuq._draw import FORMATS, Sheet
 from vecuq._files import write_atomic
 from vecuq.errors import SettingError
 from vecuq.evaluation import Evaluation, SelectiveCurves
-from vecuq.table import TableLike, write_batches
+from vecuq.table import PathLike, TableLike, write_batches
 from vecuq.workflows.places import refuse_overwriting
-from vecuq.workflows.watch import PathLike
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,9 +10,9 @@ from vecuq._check import finite_rows, one_of, refuse_missing
 from vecuq._run import ahead
 from vecuq.errors import CalibrationWarning, ConvergenceError
 from vecuq.ranker import Ranker, Settings, fit_ranker, fit_stream, stream_nodes
-from vecuq.table import ScoreTable, TableLike, TableReader, TableSource, count_rows, read_batches, read_table
+from vecuq.table import PathLike, ScoreTable, TableLike, TableReader, TableSource, count_rows, read_batches, read_table
 from vecuq.workflows.places import refuse_place
-from vecuq.workflows.watch import NOBODY, PathLike, Watch
+from vecuq.workflows.watch import NOBODY, Watch
 
 # From here on a table is streamed instead of read as a whole.
 _MANY_ROWS = 500_000
@@ -77,7 +77,7 @@ def _fit_streaming(
     """Fit in bounded memory; None when the table is small, or the settings need all rows at once."""
     if not _has_many_rows(source, columns):
         return None
-    first = ScoreTable.of(next(read_batches(source, columns=columns or ())), columns=columns, flip=flip)
+    first = ScoreTable.of(next(read_batches(source, columns=columns or (), typed=False)), columns=columns, flip=flip)
     if stream_nodes(settings, len(first.columns)) is None:
         return None
     _doubt_direction(first)
@@ -112,7 +112,7 @@ class _Chunks:
 
 
 def _has_many_rows(source: TableSource, columns: Sequence[str] | None) -> bool:
-    """Whether to stream: parquet states its rows; of others the size tells, once the score columns are named."""
+    """Whether to stream: parquet states its rows; of others the size decides, once the score columns are named."""
     if {part.format for part in source.parts} == {"parquet"}:
         return (count_rows(source) or 0) >= _MANY_ROWS
     loaded_whole = any(part.format == "npz" for part in source.parts)

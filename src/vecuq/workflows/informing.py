@@ -10,8 +10,7 @@ from vecuq._check import existing_file
 from vecuq._files import saved_header
 from vecuq._load import load
 from vecuq.errors import ModelFileError
-from vecuq.table import EXTENSIONS
-from vecuq.workflows.watch import PathLike
+from vecuq.table import EXTENSIONS, PathLike
 
 
 def info(path: PathLike) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from vecuq._check import Array, wanted_columns
 from vecuq.errors import ColumnError, TableError
-from vecuq.table import ScoreTable, TableLike, TableReader
+from vecuq.table import ScoreTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,17 +27,6 @@ class Labels:
     def named(self) -> dict[str, str]:
         """Return the columns that were named, by what they say."""
         return {task: column for task, column in vars(self).items() if column}
-
-
-def read_whole(where: TableLike, *, columns: Sequence[str] = ()) -> pa.Table:
-    """Read a table as a whole, since evaluation looks at all rows at once."""
-    import pyarrow as pa
-
-    reader = TableReader(where, columns=columns)
-    table = pa.Table.from_batches(list(reader.batches()))
-    if not len(table):
-        raise TableError(f"{reader.source} has no rows.")
-    return table
 
 
 def score_columns(table: pa.Table, labels: Labels, columns: Sequence[str] | None, flip: Sequence[str]) -> ScoreTable:

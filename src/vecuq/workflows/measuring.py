@@ -13,9 +13,9 @@ from vecuq.errors import CalibrationWarning, MissingValueWarning, TableError
 from vecuq.measures import fit_densities, predicted_classes
 from vecuq.measures import measure as compute
 from vecuq.outputs import ClassifierOutputs, read_outputs
-from vecuq.table import write_batches
+from vecuq.table import BATCH_ROWS, PathLike, write_batches
 from vecuq.workflows.places import refuse_place
-from vecuq.workflows.watch import NOBODY, PathLike, Watch
+from vecuq.workflows.watch import NOBODY, Watch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,10 +55,9 @@ def measure(
     known = read_outputs(train, temperature=temperature) if train else None
     densities = fit_densities(measures, known, embedding=embedding)
     table = compute(given, measures, densities, embedding=embedding, progress=watch.rows)
-    scores = {name: table.values[:, k] for k, name in enumerate(table.columns)}
-    _tell_missing(table.values)
+    _warn_missing(table.values)
     labels = _label_columns(given, known)
-    _write(out, {"id": _plain_ids(given), **scores, **labels})
+    _write(out, {"id": plain_ids(given), **table.by_name(), **labels})
     errors = int(labels["is_error"].sum()) if "is_error" in labels else None
     return Measured(given.n_rows, len(given.members), given.n_classes, table.columns, errors)
 
@@ -67,10 +66,10 @@ def _write(out: PathLike, columns: dict[str, Any]) -> None:
     import pyarrow as pa
 
     table: pa.Table = pa.table({name: pa.array(column) for name, column in columns.items()})
-    write_batches(out, table.to_batches(max_chunksize=65_536))
+    write_batches(out, table.to_batches(max_chunksize=BATCH_ROWS))
 
 
-def _tell_missing(values: Any) -> None:
+def _warn_missing(values: Any) -> None:
     bad = int((~np.isfinite(values)).any(axis=1).sum())
     if bad:
         warnings.warn(
@@ -80,7 +79,8 @@ def _tell_missing(values: Any) -> None:
         )
 
 
-def _plain_ids(outputs: ClassifierOutputs) -> Any:
+def plain_ids(outputs: ClassifierOutputs) -> Any:
+    """Return the ids of rows as whole numbers or text; without ids, the numbers of the rows."""
     return np.arange(outputs.n_rows) if outputs.ids is None else _plain(outputs.ids)
 
 
@@ -108,8 +108,8 @@ def _label_columns(outputs: ClassifierOutputs, train: ClassifierOutputs | None) 
     names = np.unique(_plain(seen))
     if len(names) != outputs.n_classes:
         warnings.warn(
-            f"The labels name {len(names):,} classes and the outputs have {outputs.n_classes:,}, so nobody knows which "
-            f"is which: there is no column `is_error`. Give labels as whole numbers from 0.",
+            f"The labels name {len(names):,} classes and the outputs have {outputs.n_classes:,}, so they cannot be "
+            f"matched, and there is no column `is_error`. Give labels as whole numbers from 0.",
             CalibrationWarning,
             stacklevel=3,
         )

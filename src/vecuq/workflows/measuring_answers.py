@@ -17,10 +17,10 @@ from vecuq._check import one_of
 from vecuq._run import in_order, resolve_jobs
 from vecuq.errors import TableError
 from vecuq.measures import QUALITIES, Measure, find_measures, text
-from vecuq.table import QUALITY, read_batches, write_batches
+from vecuq.table import QUALITY, PathLike, read_batches, write_batches
 from vecuq.workflows.places import refuse_place
 from vecuq.workflows.tally_of_answers import AnswerTally, MeasuredAnswers
-from vecuq.workflows.watch import NOBODY, PathLike, Watch
+from vecuq.workflows.watch import NOBODY, Watch
 
 if TYPE_CHECKING:
     import pyarrow as pa

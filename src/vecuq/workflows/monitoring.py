@@ -13,9 +13,9 @@ from vecuq._load import load
 from vecuq.errors import ModelFileError, SettingError
 from vecuq.monitor import Monitor
 from vecuq.ranker import Ranker
-from vecuq.table import ScoreTable, TableSource, read_batches, read_table
+from vecuq.table import PathLike, ScoreTable, TableSource, read_batches, read_table
 from vecuq.workflows.places import load_model, refuse_place
-from vecuq.workflows.watch import NOBODY, PathLike, Watch
+from vecuq.workflows.watch import NOBODY, Watch
 
 DEFAULT_ALPHA = 0.01
 
@@ -101,7 +101,7 @@ def _resumed(state: PathLike, ranker: Ranker, alpha: float | None) -> Monitor:
 def _refuse_other_rows(state: PathLike, found: Monitor, rows: ScoreTable) -> None:
     """Raise if the state was begun with other calibration rows than these."""
     anew = Monitor(found.ranker, rows, direction=found.direction, random_state=found.seed)
-    begun, given = ([stream.reference.scores for stream in one.streams] for one in (found, anew))
+    begun, given = ([stream.calibration.scores for stream in one.streams] for one in (found, anew))
     if len(begun) != len(given) or not all(map(np.array_equal, begun, given)):
         raise SettingError(
             f"{state} was begun with other calibration rows, which cannot change on the way. "

@@ -9,8 +9,7 @@ from vecuq._files import refuse_unwritable
 from vecuq._load import load
 from vecuq.errors import ModelFileError, SettingError, TableError
 from vecuq.ranker import Ranker
-from vecuq.table import TableLike, is_stdio, is_table_name, kind_of, stands_for
-from vecuq.workflows.watch import PathLike
+from vecuq.table import PathLike, TableLike, is_stdio, is_table_name, kind_of, stands_for
 
 
 def refuse_place(out: PathLike, *, what: str | None = None, reads: Iterable[TableLike] = ()) -> None:

@@ -14,13 +14,13 @@ from vecuq._files import atomic_folder, write_atomic
 from vecuq.errors import TableError
 from vecuq.evaluation import Bootstrap, evaluate
 from vecuq.ranker import Ranker, Settings
-from vecuq.table import ScoreTable, TableLike, TableReader, TableSource, is_stdio
+from vecuq.table import PathLike, ScoreTable, TableLike, TableReader, TableSource, is_stdio
 from vecuq.workflows.fitting import Fitted, fit
-from vecuq.workflows.labels import Labels, label_columns, read_whole
+from vecuq.workflows.labels import Labels, label_columns
 from vecuq.workflows.places import load_model, refuse_overwriting, refuse_place
 from vecuq.workflows.scored_batches import PLAIN, Wanted
-from vecuq.workflows.scoring import Scored, score
-from vecuq.workflows.watch import NOBODY, PathLike, Watch
+from vecuq.workflows.scoring import Scored, score_rows
+from vecuq.workflows.watch import NOBODY, Watch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,9 +57,9 @@ def rank(
     refuse_overwriting(Path(folder) / f"ranked{rows.kind}", [calibration, rows])
     _refuse_absent(labels, rows)
     with atomic_folder(folder) as part:
-        model, ranked = part / "model.vecuq", part / f"ranked{rows.kind}"
-        fitted = fit(calibration, model, settings, columns=columns, flip=flip, watch=watch)
-        scored = score(model, rows, ranked, **vars(wanted), watch=watch)
+        ranked = part / f"ranked{rows.kind}"
+        fitted = fit(calibration, part / "model.vecuq", settings, columns=columns, flip=flip, watch=watch)
+        scored = score_rows(fitted.ranker, rows, ranked, wanted, watch=watch)
         evaluation = evaluate_labels(ranked, fitted.ranker, labels) if labels else ()
         write_report(
             fitted.ranker, rows, part / "report.html", alpha=wanted.alpha, missing=wanted.missing, evaluation=evaluation
@@ -76,7 +76,7 @@ def _refuse_absent(labels: Labels | None, new: TableSource) -> None:
     """Raise, before any long work, if a label column is not there."""
     named = labels.named().values() if labels else ()
     if named:
-        wanted_columns(dict.fromkeys(named), TableReader(new).schema.names, purpose="named as a label")
+        wanted_columns(dict.fromkeys(named), TableReader(new, typed=False).schema.names, purpose="named as a label")
 
 
 def report(
@@ -114,7 +114,7 @@ def write_report(
 
     if alpha is not None:
         ranker = replace(ranker, settings=replace(ranker.settings, alpha=alpha))
-    table = read_whole(new, columns=ranker.columns)
+    table = TableReader(new, columns=ranker.columns).whole()
     if missing == "marginal":
         table = _with_every_column(table, ranker)
     scores = ScoreTable.of(table, columns=ranker.columns, flip=ranker.flipped)
@@ -144,14 +144,14 @@ def evaluate_labels(ranked: PathLike, ranker: Ranker, labels: Labels) -> tuple[d
 
     Errors are looked for among in-distribution rows only: on out-of-distribution rows every answer is wrong.
     """
-    table = read_whole(ranked)
+    table = TableReader(ranked).whole()
     scores = ScoreTable.of(table, columns=ranker.columns, flip=ranker.flipped)
     return _areas(table, scores, ScoreTable.of(table, columns=["uncertainty"]).values[:, 0], labels)
 
 
 def _areas(table: pa.Table, scores: ScoreTable, uncertainty: Array, labels: Labels) -> tuple[dict[str, Any], ...]:
     """Return the ROC-AUC of every score column and of the uncertainty, by what the labels say."""
-    methods = {name: scores.values[:, k] for k, name in enumerate(scores.columns)} | {"uncertainty": uncertainty}
+    methods = scores.by_name() | {"uncertainty": uncertainty}
     found = evaluate(
         {name: np.where(np.isfinite(values), values, np.nan) for name, values in methods.items()},
         **label_columns(table, labels, scores=scores.columns),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from vecuq.table import BATCH_ROWS
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -19,7 +21,7 @@ def ordered(batches: Iterable[pa.RecordBatch], *, sort: bool, top: int | None) -
 def _sorted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
-    yield from _first_rows(pa.Table.from_batches(list(batches)), None).to_batches(max_chunksize=65_536)
+    yield from _first_rows(pa.Table.from_batches(list(batches)), None).to_batches(max_chunksize=BATCH_ROWS)
 
 
 def _most_uncertain(batches: Iterable[pa.RecordBatch], top: int) -> Iterator[pa.RecordBatch]:
@@ -31,7 +33,7 @@ def _most_uncertain(batches: Iterable[pa.RecordBatch], top: int) -> Iterator[pa.
         some = _first_rows(pa.Table.from_batches([batch]), top)
         best = some if best is None else _first_rows(pa.concat_tables([best, some]), top)
     if best is not None:
-        yield from best.to_batches(max_chunksize=65_536)
+        yield from best.to_batches(max_chunksize=BATCH_ROWS)
 
 
 def _first_rows(table: pa.Table, most: int | None) -> pa.Table:

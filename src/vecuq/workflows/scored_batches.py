@@ -14,14 +14,13 @@ from vecuq._check import Array, in_range, one_of, wanted_columns, whole_number
 from vecuq.conformal import flagged, largest_selected
 from vecuq.errors import ColumnError, SettingError
 from vecuq.ranker import MISSING_CHOICES, Ranker, Ranking
-from vecuq.table import CONTRIBUTION, RESERVED, ScoreTable
+from vecuq.table import CONTRIBUTION, RESERVED, ScoreTable, is_added
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 # The third choice of Ranker.select, "none", is the column `flagged`.
 SELECT = ("bh", "by")
-_OURS = (*RESERVED, "selected", "why")
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,8 @@ class Wanted:
             one_of("select", self.select, SELECT)
             if self.alpha is None:
                 raise SettingError(
-                    f"select={self.select!r} needs a rate. Give alpha=0.1, say: the share of selected rows that may be "
-                    f"wrong."
+                    f"select={self.select!r} needs a rate. Give alpha=0.1, for example: the share of selected rows "
+                    f"that may be wrong."
                 )
 
     def refuse(self, ranker: Ranker) -> None:
@@ -92,7 +91,7 @@ class BatchScorer:
                 f"The table has columns {taken} already, which scoring adds. Rename or drop them, or replace them with "
                 f"replace=True."
             )
-        return BatchScorer(ranker, wanted, absent, tuple(filter(_is_ours, present)) if wanted.replace else ())
+        return BatchScorer(ranker, wanted, absent, tuple(filter(is_added, present)) if wanted.replace else ())
 
     def with_cutoff(self, batches: Iterable[pa.RecordBatch]) -> BatchScorer:
         """Find the largest p-value of a row that is selected among all rows of all batches."""
@@ -129,15 +128,9 @@ class BatchScorer:
         return batch
 
     def _table_of(self, batch: pa.RecordBatch) -> ScoreTable:
-        """Convert a batch, once: into the model's columns and direction."""
-        columns, flipped = self.ranker.columns, self.ranker.flipped
-        if not self.absent:
-            return ScoreTable.of(batch, columns=columns, flip=flipped)
-        present = [name for name in columns if name not in self.absent]
-        values = np.full((len(batch), len(columns)), np.nan)
-        found = ScoreTable.of(batch, columns=present, flip=flipped & set(present)).values
-        values[:, [columns.index(name) for name in present]] = found
-        return ScoreTable(columns, values, flipped=flipped)
+        """Convert a batch, once: into the model's columns and direction; what it lacks is missing."""
+        matching = replace(self.ranker.matching, named=True)
+        return self.ranker.as_table(matching.values_of(batch, fill=bool(self.absent)))
 
     def _rank(self, table: ScoreTable) -> Ranking:
         # One count for the whole table, instead of one warning per piece.
@@ -154,10 +147,6 @@ class BatchScorer:
         added = {"why": pa.array([next(sentences) if one else None for one in chosen], type=pa.string())}
         names = enumerate(self.ranker.columns)
         return added | {CONTRIBUTION + name: _nullable(contributions[:, k]) for k, name in names}
-
-
-def _is_ours(name: str) -> bool:
-    return name in _OURS or name.startswith(CONTRIBUTION)
 
 
 def _nullable(values: Array | NDArray[np.bool_]) -> Any:

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from vecuq._check import one_of
 from vecuq._run import ahead
 from vecuq.errors import MissingValueWarning, ModelFileError, TableError
 from vecuq.outputs import read_outputs
 from vecuq.ranker import Ranker
 from vecuq.table import (
+    BATCH_ROWS,
     STDOUT_FORMATS,
+    PathLike,
     TableLike,
     TableReader,
     is_stdio,
@@ -26,7 +26,7 @@ from vecuq.table import (
 from vecuq.workflows.places import load_any_model, refuse_place
 from vecuq.workflows.row_order import ordered
 from vecuq.workflows.scored_batches import BatchScorer, Wanted
-from vecuq.workflows.watch import NOBODY, PathLike, Watch
+from vecuq.workflows.watch import NOBODY, Watch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -103,24 +103,39 @@ def score(
     wanted = Wanted(alpha, explain, missing, select, replace, sort, top)
     found = load_any_model(model)
     refuse_place(out, reads=[model, new])
-    ranker = found if isinstance(found, Ranker) else _pipeline(found, model).ranker_
+    return score_rows(_scoring_model(found, model), new, out, wanted, stdout_format=stdout_format, watch=watch)
+
+
+def score_rows(
+    model: Ranker | VecUQPipeline,
+    new: TableLike,
+    out: PathLike,
+    wanted: Wanted,
+    *,
+    stdout_format: str = "jsonl",
+    watch: Watch = NOBODY,
+) -> Scored:
+    """Score a table with a model in memory, as :func:`score` does with a saved one."""
+    ranker = model if isinstance(model, Ranker) else model.ranker_
     wanted.refuse(ranker)
     # From csv to csv, the other columns stay the very text that they are.
     typed = is_stdio(out) or not is_text_table(out)
-    rows = TableReader(new, columns=ranker.columns, typed=typed) if found is ranker else _Measures(found, new)
+    rows = TableReader(new, columns=ranker.columns, typed=typed) if isinstance(model, Ranker) else _Measures(model, new)
     scoring = BatchScorer.of(ranker, wanted, rows.schema.names)
-    if select is not None:
+    if wanted.select is not None:
         scoring = scoring.with_cutoff(ahead(rows.batches()))
-    tally = _Tally(wanted)
-    ranked = tally.counted(ahead(map(scoring.ranked, ahead(rows.batches()))), watch)
-    write_batches(out, ordered(ranked, sort=sort, top=top), stdout_format=stdout_format)
-    done = tally.scored()
+    counts = _RowCounts(wanted)
+    ranked = counts.counted(ahead(map(scoring.ranked, ahead(rows.batches()))), watch)
+    write_batches(out, ordered(ranked, sort=wanted.sort, top=wanted.top), stdout_format=stdout_format)
+    done = counts.scored()
     _warn(done, scoring.absent)
     return done
 
 
-def _pipeline(found: Any, model: PathLike) -> VecUQPipeline:
-    """Return what was loaded if it is a pipeline; scikit-learn is imported only for one."""
+def _scoring_model(found: Any, model: PathLike) -> Ranker | VecUQPipeline:
+    """Return what was loaded if it can score; scikit-learn is imported only for a pipeline."""
+    if isinstance(found, Ranker):
+        return found
     from vecuq.pipeline import VecUQPipeline
 
     if not isinstance(found, VecUQPipeline):
@@ -134,18 +149,19 @@ class _Measures:
     def __init__(self, pipeline: VecUQPipeline, new: Any) -> None:
         import pyarrow as pa
 
+        from vecuq.workflows.measuring import plain_ids
+
         outputs = read_outputs(new, temperature=pipeline.temperature_)
         table = pipeline.measure(outputs)
-        ids = np.arange(len(table)) if outputs.ids is None else outputs.ids
-        self._table = pa.table({"id": ids, **{name: table.values[:, k] for k, name in enumerate(table.columns)}})
+        self._table = pa.table({"id": plain_ids(outputs), **table.by_name()})
         self.schema = self._table.schema
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows in batches of bounded length."""
-        yield from self._table.to_batches(max_chunksize=65_536)
+        yield from self._table.to_batches(max_chunksize=BATCH_ROWS)
 
 
-class _Tally:
+class _RowCounts:
     """What went by: rows, rows without a score, flagged and selected ones."""
 
     def __init__(self, wanted: Wanted) -> None:
@@ -185,12 +201,12 @@ def _warn(done: Scored, absent: Sequence[str]) -> None:
         warnings.warn(
             f"The table lacks {sorted(absent)}; rows are scored without, by missing='marginal'.",
             MissingValueWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     if done.n_missing:
         also = "" if done.n_flagged is None else "; they count as flagged"
         warnings.warn(
             f"{done.n_missing:,} of {done.n_rows:,} rows have missing or infinite scores and got no uncertainty{also}.",
             MissingValueWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vecuq._check import one_of
 from vecuq._draw import FORMATS
 from vecuq._files import atomic_folder, write_atomic
-from vecuq.workflows.watch import PathLike
+from vecuq.table import PathLike
 
 if TYPE_CHECKING:
     from vecuq.paper import Study
@@ -39,8 +39,8 @@ def reproduce(
     """Run one of the paper's studies or, with ``"all"``, all of them.
 
     With a ``folder``, write their tables (csv, Markdown, LaTeX), pictures (PNG, SVG) and one page that shows them.
-    ``data_dir`` may hold data that are not ours to bundle, for a second table of the study of text. ``progress`` is
-    called with what is being done.
+    ``data_dir`` holds scores of larger models, which are not ours to bundle, for more tables of the study of text.
+    ``progress`` is called with what is being done.
     """
     from vecuq.paper import STUDIES, reproduce_text
 

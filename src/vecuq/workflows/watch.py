@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
-
-PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
