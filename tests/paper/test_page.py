@@ -1,4 +1,4 @@
-"""The page on the paper keeps its word: what it names exists, and what it tells to run is known."""
+"""The page on the paper keeps its word: what it names exists, and its commands are known."""
 
 import re
 from importlib import import_module
@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from vecuq.paper.pareto import recomputed_shares
 from vecuq.workflows import STUDY_NAMES
 
-PAGE = (Path(__file__).parents[2] / "docs" / "paper.md").read_text("utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "paper.md").read_text("utf-8")
 NAMES = sorted(set(re.findall(r"`(vecuq(?:\.\w+)+)`", PAGE)))
 COMMANDS = re.findall(r"`vecuq reproduce (\w+)`", PAGE)
 
@@ -35,6 +37,16 @@ def test_every_name_of_the_page_exists(name):
 def test_a_name_that_does_not_exist_would_be_seen():
     with pytest.raises(AttributeError):
         resolved("vecuq.transport.no_such_function")
+
+
+def test_the_pages_quote_the_shares_that_the_code_gives():
+    shares = recomputed_shares()
+    ours, total = shares["Ours"], shares["total_log_1_1"]
+    assert f"give {ours.value:.1f} %, second to total\n  risk with {total.value:.1f} %" in PAGE
+    assert f"allows {ours.low:.1f} to {ours.high:.1f} %" in PAGE
+    other = (DOCS / "when-it-helps.md").read_text("utf-8")
+    assert f"give {ours.value:.0f} % by the same definition,\n  second to total risk with {total.value:.0f} %" in other
+    assert f"allows {ours.low:.0f} to {ours.high:.0f} %" in other
 
 
 def test_the_commands_of_the_page_are_the_studies_that_exist():
