@@ -2,16 +2,20 @@
 
 import math
 import sys
+from types import SimpleNamespace
 
 import numpy as np
+import numpy.testing as npt
 import pytest
 
 from vecuq import Settings, fit_ranker, workflows
 from vecuq._draw.sheets import Spread
-from vecuq.paper import STUDIES, ablation, ensembles, extremes, render_page, tasks
-from vecuq.paper.ensembles import CALIBRATION_ROWS, DATASETS, group_scores
-from vecuq.paper.extremes import compositions, keeps_order
-from vecuq.paper.images import best_or_second, worse_than_worst
+from vecuq.errors import VecuqError
+from vecuq.evaluation import roc_auc
+from vecuq.paper import STUDIES, ablation, extremes, placements, render_page, tasks
+from vecuq.paper.ensembles import CALIBRATION_ROWS, DATASETS, LETTERS, group_scores, n_groups, read_logits
+from vecuq.paper.extremes import compositions, keeps_order, tied_auc
+from vecuq.paper.images import COMPONENTS, best_or_second, worse_than_worst
 from vecuq.paper.study import printed_table
 from vecuq.paper.toy import toy_scores
 
@@ -19,8 +23,8 @@ from vecuq.paper.toy import toy_scores
 @pytest.fixture
 def one_group(monkeypatch, paper_data):
     """Studies on the first group of networks only: the same code, a fifth of the time."""
-    for room in (tasks, ablation, extremes):
-        monkeypatch.setattr(room, "n_groups", lambda _: 1)
+    for room in (tasks, ablation, extremes, placements):
+        monkeypatch.setattr(room, "n_groups", lambda *_: 1)
 
 
 def all_figures(tree):
@@ -69,6 +73,19 @@ def test_one_signal_keeps_its_order_whatever_stands_beside_it(name, settings):
     assert keeps_order(new, ranker.uncertainty(compositions(new)[name]))
 
 
+def test_a_constant_has_the_roc_auc_that_the_paper_prints_and_other_scores_keep_theirs():
+    rng = np.random.default_rng(0)
+    score, is_ood = rng.integers(0, 20, 400).astype(float), rng.random(400) < 0.3
+    assert tied_auc(np.full(400, 3.0), is_ood) == 0.5
+    assert tied_auc(score, is_ood) == pytest.approx(roc_auc(score, is_ood), abs=1e-12)
+
+
+@pytest.mark.usefixtures("one_group")
+def test_every_line_of_the_table_of_constants_has_a_figure():
+    sheet = STUDIES["extremes"]().sheets[2]
+    assert [row["Mean ROC AUC"] for row in sheet.rows if row["Measure"].startswith("Constant")] == [0.5] * 5
+
+
 def test_keeps_order_can_fail():
     assert keeps_order(np.array([1.0, 2.0, 2.0]), np.array([5.0, 7.0, 7.0]))
     assert not keeps_order(np.array([1.0, 2.0, 2.0]), np.array([5.0, 7.0, 8.0]))
@@ -78,18 +95,17 @@ def test_keeps_order_can_fail():
 @pytest.mark.usefixtures("one_group")
 def test_on_images_the_rank_is_never_worse_than_its_worst_component():
     study = STUDIES["images"]()
-    components = ("excess_log_1_1", "total_log_1_1", "bayes_log_1", "mahalanobis")
     assert len(study.figures) == 12
-    assert worse_than_worst(study.figures, "VecUQ-OT", components) == 0
+    assert worse_than_worst(study.figures, "VecUQ-OT", COMPONENTS) == 0
     assert all(0.4 < figure <= 1.0 for figures in study.figures.values() for figure in figures.values())
 
 
 @pytest.mark.usefixtures("one_group")
 def test_no_choice_of_the_ablation_gives_nan_identity_scaling_included():
     study = STUDIES["ablation"]()
-    assert [len(sheet.rows) for sheet in study.sheets] == [18] * 4
+    assert [len(sheet.rows) for sheet in study.sheets] == [18] * 4 + [6]
     figures = list(all_figures(study.figures))
-    assert len(figures) == 72
+    assert len(figures) == 72 + 6
     assert not any(map(math.isnan, figures))
 
 
@@ -135,10 +151,48 @@ def test_calibration_and_evaluation_rows_are_disjoint_and_no_out_of_distribution
 
 
 def test_all_logits_together_stay_below_forty_megabytes(paper_data):
-    assert sum(paper_data.ensemble_file(name).stat().st_size for name in ensembles.DATASETS) < 40e6
+    sizes = {name: paper_data.ensemble_file(name).stat().st_size for name in (*DATASETS, *LETTERS)}
+    assert sum(sizes.values()) < 40e6
+    assert sizes["letter"] < 3e6
 
 
-@pytest.mark.parametrize("name", ["images", "ablation", "extremes", "measures", "limitations", "text"])
+def test_four_groups_of_five_are_the_same_networks_in_the_same_order(paper_data):
+    assert [n_groups("letter", members) for members in (4, 5)] == [5, 4]
+    fours, fives = (read_logits(paper_data.ensemble_file("letter"), members) for members in (4, 5))
+    assert fives["test"].shape == (4, 5, *fours["test"].shape[2:])
+    npt.assert_array_equal(fives["test"][0, 4], fours["test"][1, 0])
+    npt.assert_array_equal(fives["test_labels"], fours["test_labels"])
+
+
+def test_the_letters_are_twenty_classes_well_enough_learnt(paper_data):
+    with np.load(paper_data.ensemble_file("letter"), allow_pickle=False) as arrays:
+        assert set(arrays.files) == {"train", "train_labels", "test", "test_labels", *LETTERS["letter"]}
+        logits, labels = arrays["test"], arrays["test_labels"]
+    assert logits.shape == (5, 4, 2_500, 20)
+    accuracy = (logits.argmax(-1) == labels).mean(-1)
+    assert 0.85 < accuracy.min() < accuracy.max() < 0.95
+    assert len(np.unique(accuracy)) > 10  # members of their own, not copies
+
+
+@pytest.mark.usefixtures("one_group")
+def test_on_letters_mahalanobis_fails_on_errors_and_the_rank_does_not():
+    study = STUDIES["letters"]()
+    assert len(study.figures) == 4
+    errors = study.figures["Letters A-T [miscls]"]
+    assert errors["mahalanobis"] < 0.65
+    assert errors["VecUQ-OT"] > 0.85
+    assert worse_than_worst(study.figures, "VecUQ-OT", COMPONENTS) == 0
+    assert len(study.printed[0].rows) == 10
+
+
+def test_an_older_distribution_of_the_data_gets_a_message_of_its_own(monkeypatch, tmp_path):
+    older = SimpleNamespace(ensemble_file=lambda name: tmp_path / f"{name}.npz")
+    monkeypatch.setitem(sys.modules, "vecuq_paper_data", older)
+    with pytest.raises(VecuqError, match=r"older than this study: it has no letter\.npz"):
+        n_groups("letter")
+
+
+@pytest.mark.parametrize("name", ["images", "letters", "ablation", "extremes", "measures", "limitations", "text"])
 def test_without_its_data_a_study_says_in_one_line_what_to_install(refused, monkeypatch, tmp_path, name):
     monkeypatch.setitem(sys.modules, "vecuq_paper_data", None)
     told = refused("reproduce", name, "-o", tmp_path / "out")
@@ -157,7 +211,8 @@ def test_a_study_is_written_as_tables_pictures_and_one_page(tmp_path):
     workflows.reproduce("toy", tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
     tables = {f"{stem}.{ending}" for stem in ("toy", "paper_toy") for ending in ("csv", "md", "tex")}
-    assert names == tables | {"toy_bars.png", "toy_bars.svg", "index.html"}
+    pictures = {f"toy_{stem}.{ending}" for stem in ("bars", "data") for ending in ("png", "svg")}
+    assert names == tables | pictures | {"index.html"}
     assert (tmp_path / "toy_bars.png").read_bytes().startswith(b"\x89PNG")
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "0.710329" in page

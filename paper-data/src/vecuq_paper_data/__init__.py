@@ -1,6 +1,6 @@
-"""The data behind the studies of vecuq: logits of image ensembles and answers of language models.
+"""The data behind the studies of vecuq: logits of ensembles and answers of language models.
 
-Made by ``studies/train_ensembles.py`` and ``studies/generate_answers.py``.
+Made by ``studies/train_ensembles.py``, ``studies/train_letters.py`` and ``studies/generate_answers.py``.
 """
 
 from importlib.resources import files
@@ -20,7 +20,7 @@ def answers_file(model: str, task: str) -> Path:
 
 
 def ensemble_file(name: str) -> Path:
-    """Return the path of the logits of the ensembles of ``cifar10`` or ``fashion_mnist``, an npz of float16 arrays.
+    """Return the path of the logits of the ensembles of ``cifar10``, ``fashion_mnist`` or ``letter``, float16 arrays.
 
     Each set of rows is (groups, members, rows, classes); ``train_labels`` and ``test_labels`` go with two of them.
     """

@@ -6,6 +6,7 @@ from vecuq.paper.ablation import reproduce_ablation
 from vecuq.paper.blobs import reproduce_blobs
 from vecuq.paper.extremes import reproduce_extremes
 from vecuq.paper.images import reproduce_images
+from vecuq.paper.letters import reproduce_letters
 from vecuq.paper.limitations import reproduce_limitations
 from vecuq.paper.limits import reproduce_limits
 from vecuq.paper.rules import reproduce_measures
@@ -20,6 +21,7 @@ STUDIES: dict[str, Callable[[], Study]] = {
     "toy": reproduce_toy,
     "blobs": reproduce_blobs,
     "images": reproduce_images,
+    "letters": reproduce_letters,
     "limits": reproduce_limits,
     "ablation": reproduce_ablation,
     "extremes": reproduce_extremes,

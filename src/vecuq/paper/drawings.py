@@ -1,4 +1,4 @@
-"""The pictures of the studies: figures with their deviations as dots and as bars, and maps of the plane."""
+"""The pictures of the studies: figures with their deviations as dots and as bars, and maps and points of the plane."""
 
 from __future__ import annotations
 
@@ -108,6 +108,26 @@ def maps(panels: Mapping[str, Array], extent: tuple[float, float], points: Array
         axes.tick_params(labelsize=14)
         figure.colorbar(image, ax=axes, shrink=0.75, extend="max").ax.tick_params(labelsize=13)
     figure.axes[0].set_ylabel("second feature", fontsize=16, color=INK)
+    return figure
+
+
+def scatters(panels: Mapping[str, Mapping[str, Array]]) -> Figure:
+    """Draw clouds of points (n, 2) of the plane, a colour each; all panels have the same axes."""
+    from matplotlib.figure import Figure as NewFigure
+
+    from vecuq._draw import INK, PALETTE, name_axes, tidy
+
+    figure = NewFigure(figsize=(4.3 * len(panels), 4.3), dpi=160, layout="constrained", facecolor="white")
+    drawn = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+    for axes, (title, clouds) in zip(drawn, panels.items(), strict=True):
+        tidy(axes)
+        for place, (name, points) in enumerate(clouds.items()):
+            axes.scatter(points[:, 0], points[:, 1], s=5, alpha=0.6, linewidths=0, color=PALETTE[place], label=name)
+        axes.set_title(title, fontsize=13, color=INK)
+        name_axes(axes, "first feature", "second feature")
+    # The last panel shows every cloud.
+    handles, names = drawn[-1].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False, markerscale=3)
     return figure
 
 

@@ -1,8 +1,8 @@
-"""The ensembles of the image studies: five groups of four small residual networks for each of two data sets.
+"""The ensembles of the studies: twenty small networks for each data set, five groups of four or four groups of five.
 
-Trained by ``studies/train_ensembles.py``; their logits come with ``paper-data``. The split is the paper's: a smaller
-part of the in-distribution validation rows fits the map, the rest evaluates, and no out-of-distribution row is ever
-used to fit.
+Trained by ``studies/train_ensembles.py`` (images) and ``studies/train_letters.py``; their logits come with
+``paper-data``. The split is the paper's: a smaller part of the in-distribution validation rows fits the map, the rest
+evaluates, and no out-of-distribution row is ever used to fit.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ from vecuq.measures import compositions, fit_densities, measure, predicted_class
 from vecuq.outputs import ClassifierOutputs
 from vecuq.paper.recorded import ensemble_file
 
-# In-distribution sets, each with its out-of-distribution sets.
+# In-distribution sets of images, each with its out-of-distribution sets.
 DATASETS = {
     "cifar10": ("svhn", "tinyimagenet", "fashion_mnist", "mnist"),
     "fashion_mnist": ("mnist", "cifar10", "svhn", "tinyimagenet"),
 }
-CALIBRATION_ROWS = 2_000
+LETTERS = {"letter": ("held_out_letters", "pen_digits")}
+CALIBRATION_ROWS, LETTER_CALIBRATION_ROWS = 2_000, 500
+# Members of one group: in the paper's main tables, and in those of its appendix.
+MEMBERS, APPENDIX_MEMBERS = 4, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,16 +48,15 @@ class GroupScores:
         return GroupScores(names, self.calibration[:, places], self.test[:, places], self.is_error, ood)
 
 
-def n_groups(dataset: str) -> int:
-    """Return how many groups of networks were trained on a data set."""
-    with np.load(ensemble_file(dataset), allow_pickle=False) as arrays:
-        return len(arrays["test"])
+def n_groups(dataset: str, members: int = MEMBERS) -> int:
+    """Return how many groups of so many members the networks of a data set make."""
+    return len(read_logits(ensemble_file(dataset), members)["test"])
 
 
-@lru_cache(maxsize=16)
-def group_scores(dataset: str, group: int) -> GroupScores:
+@lru_cache(maxsize=32)
+def group_scores(dataset: str, group: int, members: int = MEMBERS) -> GroupScores:
     """Compute all score columns of one group; densities look at the logits, as the authors do."""
-    arrays = _load(ensemble_file(dataset))
+    arrays = read_logits(ensemble_file(dataset), members)
     columns = tuple(dict.fromkeys(name for names in compositions.values() for name in names))
     train = ClassifierOutputs.of(logits=arrays["train"][group], labels=arrays["train_labels"])
     densities = fit_densities(columns, train)
@@ -65,11 +67,19 @@ def group_scores(dataset: str, group: int) -> GroupScores:
     test = scores("test")
     wrong = predicted_classes(ClassifierOutputs.of(logits=arrays["test"][group])) != arrays["test_labels"]
     order = np.random.default_rng(group).permutation(len(test))
-    fit, rest = order[:CALIBRATION_ROWS], order[CALIBRATION_ROWS:]
-    return GroupScores(columns, test[fit], test[rest], wrong[rest], {name: scores(name) for name in DATASETS[dataset]})
+    fit, rest = np.split(order, [LETTER_CALIBRATION_ROWS if dataset in LETTERS else CALIBRATION_ROWS])
+    ood = {name: scores(name) for name in {**DATASETS, **LETTERS}[dataset]}
+    return GroupScores(columns, test[fit], test[rest], wrong[rest], ood)
 
 
-@lru_cache(maxsize=2)
-def _load(path: Path) -> dict[str, Any]:
+@lru_cache(maxsize=4)
+def read_logits(path: Path, members: int) -> dict[str, Any]:
+    """Return the arrays of a file, logits as (groups, members, rows, classes) for any size of a group."""
     with np.load(path, allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+        found = {name: arrays[name] for name in arrays.files}
+    return {name: _regrouped(array, members) if array.ndim > 1 else array for name, array in found.items()}
+
+
+def _regrouped(logits: NDArray[Any], members: int) -> NDArray[Any]:
+    """Return the same networks in the same order, in groups of another size."""
+    return logits.reshape(-1, members, *logits.shape[2:])

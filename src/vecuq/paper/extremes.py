@@ -9,13 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecuq._check import Array
 from vecuq._draw import Sheet, Spread
 from vecuq.evaluation import roc_auc
 from vecuq.paper.drawings import lines
-from vecuq.paper.ensembles import GroupScores, group_scores, n_groups
-from vecuq.paper.images import DIFFERS, OTHER_GROUPS
+from vecuq.paper.ensembles import APPENDIX_MEMBERS, GroupScores, group_scores, n_groups
+from vecuq.paper.images import APPENDIX_GROUPS, DIFFERS
 from vecuq.paper.study import Picture, Study, printed_table
 from vecuq.paper.tasks import NAMES
 from vecuq.ranker import Settings, fit_ranker
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 BASE = "excess_log_1_1"
 PAIR = ("cifar10", "tinyimagenet")
 _METHODS = {"VecUQ-OT": Settings.paper(), "VecUQ-OT (defaults)": Settings()}
+_CONSTANT = "Constant"
 _FILES = {"single component": "single", "repeated five times": "repeated", "with five constants": "constants"}
 
 
@@ -39,6 +41,15 @@ def compositions(base: Array) -> dict[str, Array]:
     }
 
 
+def tied_auc(score: Array, is_ood: NDArray[np.bool_]) -> float:
+    """Return the Mann-Whitney statistic with ties as one half: 0.5 for a constant, whose ROC-AUC vecuq leaves open."""
+    from scipy.stats import rankdata
+
+    count = int(is_ood.sum())
+    above = rankdata(score)[is_ood].sum() - count * (count + 1) / 2
+    return float(above / (count * (len(score) - count)))
+
+
 def keeps_order(base: Array, uncertainty: Array) -> bool:
     """Whether two scores order all pairs alike, ties included."""
     _, left = np.unique(base, return_inverse=True)
@@ -48,7 +59,10 @@ def keeps_order(base: Array, uncertainty: Array) -> bool:
 
 def reproduce_extremes() -> Study:
     """Compute the three tables of the appendix on the ensembles of one pair of data sets."""
-    groups = [group_scores(PAIR[0], group).select((BASE,)) for group in range(n_groups(PAIR[0]))]
+    groups = [
+        group_scores(PAIR[0], group, APPENDIX_MEMBERS).select((BASE,))
+        for group in range(n_groups(PAIR[0], APPENDIX_MEMBERS))
+    ]
     figures = {name: _figures(name, groups) for name in _FILES}
     return Study(
         name="extremes",
@@ -56,7 +70,7 @@ def reproduce_extremes() -> Study:
         sheets=tuple(_sheet(name, found) for name, found in figures.items()),
         figures=figures,
         differs=DIFFERS
-        + OTHER_GROUPS
+        + APPENDIX_GROUPS
         + " The pair is CIFAR-10 against TinyImageNet instead of CIFAR-10 against CIFAR-100.",
         printed=tuple(
             printed_table(f"extremes_{file}", name.capitalize(), decimals=4) for name, file in _FILES.items()
@@ -80,28 +94,31 @@ def _figures(name: str, groups: list[GroupScores]) -> dict[str, Any]:
         rows = np.concatenate([scores.test[:, 0], scores.ood[PAIR[1]][:, 0]])
         is_ood = np.arange(len(rows)) >= len(scores.test)
         figures["base"].append(roc_auc(rows, is_ood))
+        columns = compositions(rows)[name]
+        for place in np.flatnonzero(np.ptp(columns, axis=0) == 0):
+            figures.setdefault(f"{_CONSTANT} {place}", []).append(tied_auc(columns[:, place], is_ood))
         for method, settings in _METHODS.items():
             ranker = fit_ranker(compositions(scores.calibration[:, 0])[name], settings)
-            found = ranker.uncertainty(compositions(rows)[name])
+            found = ranker.uncertainty(columns)
             figures.setdefault(method, []).append(roc_auc(found, is_ood))
             figures.setdefault(f"order kept, {method}", []).append(keeps_order(rows, found))
     return figures
 
 
 def _sheet(name: str, figures: dict[str, Any]) -> Sheet:
-    constants = {f"Constant {k}": None for k in range(1, 6)} if name == "with five constants" else {}
+    constants = [(measure, found) for measure, found in figures.items() if measure.startswith(_CONSTANT)]
     repeats = 5 if name == "repeated five times" else 1
     measured = [(BASE, figures["base"])] * repeats + [(method, figures[method]) for method in _METHODS]
     rows = []
-    for measure, found in [*measured[:repeats], *constants.items(), *measured[repeats:]]:
-        spread = Spread.of(found) if found else None
+    for measure, found in [*measured[:repeats], *constants, *measured[repeats:]]:
+        spread = Spread.of(found)
         rows.append(
             {
                 "In-distribution": NAMES[PAIR[0]],
                 "Out-of-distribution": NAMES[PAIR[1]],
                 "Measure": measure,
-                "Mean ROC AUC": spread and spread.mean,
-                "Std ROC AUC": spread and spread.std,
+                "Mean ROC AUC": spread.mean,
+                "Std ROC AUC": spread.std,
             }
         )
     return Sheet(f"extremes_{_FILES[name]}", name.capitalize(), tuple(rows), decimals=4)

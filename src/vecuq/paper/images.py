@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vecuq._draw import Sheet, Spread
+from vecuq._draw import Sheet
 from vecuq.baselines import baselines
 from vecuq.evaluation import average_rank, pareto_share
-from vecuq.paper.drawings import bars, dots
+from vecuq.paper.drawings import dots
 from vecuq.paper.ensembles import CALIBRATION_ROWS, GroupScores
+from vecuq.paper.pareto import by_method, draw_pareto, pareto_claim, pareto_sheet
 from vecuq.paper.study import Picture, Study, printed_table
 from vecuq.paper.tasks import NAMES, Method, Outcome, Task, component_methods, over_groups
 from vecuq.ranker import Settings, fit_ranker
@@ -36,8 +37,8 @@ DIFFERS = (
     f"the paper a smaller part of the validation rows ({CALIBRATION_ROWS:,} of 10,000) fits; the Mahalanobis score "
     "looks at the logits."
 )
-# The paper's main tables have groups as ours; those of its appendix have four groups of five members.
-OTHER_GROUPS = " Five groups of four members here; the paper has four groups of five in these tables."
+# The paper's main tables have five groups of four members, those of its appendix four groups of five.
+APPENDIX_GROUPS = " Four groups of five members, as there: the twenty networks of the main tables, regrouped."
 
 
 def reproduce_images() -> Study:
@@ -45,9 +46,10 @@ def reproduce_images() -> Study:
     outcome = over_groups(COMPONENTS, _fit_all)
     paper_methods = (OURS, *COMPONENTS)
     means = outcome.means()
+    pareto = pareto_sheet(means, paper_methods)
     sheets = (
         *(task_sheet(outcome, kind, paper_methods) for kind in _TITLES),
-        _pareto_sheet(means, paper_methods),
+        pareto,
         _baselines_sheet(outcome),
     )
     return Study(
@@ -69,10 +71,10 @@ def reproduce_images() -> Study:
             Picture(
                 "pareto",
                 "How often each score lies on the Pareto front of two tasks.",
-                partial(_draw_pareto, means, paper_methods),
+                partial(draw_pareto, pareto),
             ),
         ),
-        claims=_claims(means, paper_methods),
+        claims=_claims(means, paper_methods, pareto),
     )
 
 
@@ -100,23 +102,11 @@ def task_sheet(outcome: Outcome, kind: str, methods: Sequence[str]) -> Sheet:
     return Sheet(f"images_{kind}", _TITLES[kind], tuple(rows), across=tuple(methods))
 
 
-def _pareto_sheet(means: dict[Task, dict[str, float]], methods: Sequence[str]) -> Sheet:
-    shares = pareto_share(_by_method(means, methods))
-    rows = tuple({"Method": name, "At Pareto Front (%)": 100.0 * shares[name]} for name in methods)
-    return Sheet(
-        "images_pareto",
-        "Share of task pairs on whose Pareto front a method lies",
-        rows,
-        down={"At Pareto Front (%)": True},
-        decimals=1,
-    )
-
-
 def _baselines_sheet(outcome: Outcome) -> Sheet:
     """Return all ways to combine the four scores, beside the scores alone."""
     means = outcome.means()
     methods = list(next(iter(means.values())))
-    table = _by_method(means, methods)
+    table = by_method(means, methods)
     shares, ranks = pareto_share(table), average_rank(table)
     rows = tuple(
         {
@@ -144,10 +134,6 @@ def _baselines_sheet(outcome: Outcome) -> Sheet:
     )
 
 
-def _by_method(means: dict[Task, dict[str, float]], methods: Sequence[str]) -> dict[str, list[float]]:
-    return {name: [figures[name] for figures in means.values()] for name in methods}
-
-
 def worse_than_worst(means: dict[Any, dict[str, float]], method: str, components: Sequence[str]) -> int:
     """Return on how many tasks a method is worse than the worst of its components."""
     return sum(figures[method] < min(figures[name] for name in components) for figures in means.values())
@@ -161,7 +147,7 @@ def best_or_second(means: dict[Any, dict[str, float]], method: str, components: 
     )
 
 
-def _claims(means: dict[Task, dict[str, float]], methods: Sequence[str]) -> tuple[str, ...]:
+def _claims(means: dict[Task, dict[str, float]], methods: Sequence[str], pareto: Sheet) -> tuple[str, ...]:
     count, components = len(means), methods[1:]
     plain = sum(abs(figures["minmax_sum()"] - figures[OURS]) < 0.005 for figures in means.values())
     better = sum(figures["minmax_sum()"] > figures[OURS] for figures in means.values())
@@ -172,7 +158,7 @@ def _claims(means: dict[Task, dict[str, float]], methods: Sequence[str]) -> tupl
         f"Best or second best (of five): on {best_or_second(means, OURS, components)} of {count} tasks.",
         f"Best on average over tasks: {OURS} is number {order.index(OURS) + 1} of {len(order)} "
         f"({average[OURS]:.3f}; the first is {order[0]} with {average[order[0]]:.3f}).",
-        _pareto_claim(means, methods),
+        pareto_claim(pareto),
         _baselines_claim(means),
         f"The plain sum of min-max scores is within 0.005 of it on {plain} of {count} tasks, and better on {better}.",
     )
@@ -187,15 +173,6 @@ def _baselines_claim(means: dict[Task, dict[str, float]]) -> str:
     return f"Better on average among all combiners than {OURS} ({average[OURS]:.4f}): {', '.join(better) or 'none'}."
 
 
-def _pareto_claim(means: dict[Task, dict[str, float]], methods: Sequence[str]) -> str:
-    shares = pareto_share(_by_method(means, methods))
-    place = 1 + sum(shares[name] > shares[OURS] for name in methods)
-    return (
-        f"Most often on the Pareto front: {OURS} {100 * shares[OURS]:.1f} %, number {place} of {len(methods)} "
-        "(paper: 82.9 %, the first)."
-    )
-
-
 def draw_tasks(outcome: Outcome, methods: Sequence[str]) -> Figure:
     """Draw every task as a line, with a marker per method."""
     lines = {
@@ -203,10 +180,3 @@ def draw_tasks(outcome: Outcome, methods: Sequence[str]) -> Figure:
         for task in outcome.values
     }
     return dots(lines, "ROC-AUC, or area under accuracy over coverage")
-
-
-def _draw_pareto(means: dict[Task, dict[str, float]], methods: Sequence[str]) -> Figure:
-    shares = pareto_share(_by_method(means, methods))
-    return bars(
-        {name: Spread(100.0 * shares[name], float("nan")) for name in methods}, "task pairs on the Pareto front, %"
-    )

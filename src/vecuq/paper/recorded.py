@@ -15,8 +15,14 @@ def answers_file(model: str, task: str) -> Path:
 
 
 def ensemble_file(name: str) -> Path:
-    """Return the path of the logits of the ensembles of ``cifar10`` or ``fashion_mnist``."""
-    return Path(_paper_data().ensemble_file(name))
+    """Return the path of the logits of the ensembles of ``cifar10``, ``fashion_mnist`` or ``letter``."""
+    path = Path(_paper_data().ensemble_file(name))
+    if not path.is_file():
+        raise VecuqError(
+            f"The installed vecuq-paper-data is older than this study: it has no {path.name}. "
+            "Run `pip install ./paper-data` again in a clone of the vecuq repository."
+        )
+    return path
 
 
 def _paper_data() -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 
 from vecuq._draw import Sheet
 from vecuq.measures import compositions
-from vecuq.paper.ensembles import GroupScores
-from vecuq.paper.images import DIFFERS, OTHER_GROUPS, OURS, best_or_second, draw_tasks, worse_than_worst
+from vecuq.paper.ensembles import APPENDIX_MEMBERS, GroupScores
+from vecuq.paper.images import APPENDIX_GROUPS, DIFFERS, OURS, best_or_second, draw_tasks, worse_than_worst
 from vecuq.paper.study import Picture, Study, printed_table
 from vecuq.paper.tasks import NAMES, Method, Outcome, component_methods, over_groups
 from vecuq.ranker import Settings, fit_ranker
@@ -23,7 +23,9 @@ _KINDS = {
 
 def reproduce_measures() -> Study:
     """Compute the three tables of the appendix on other choices of measures."""
-    outcomes = {name: over_groups(compositions[kind], _fit) for name, (kind, _) in _KINDS.items()}
+    outcomes = {
+        name: over_groups(compositions[kind], _fit, members=APPENDIX_MEMBERS) for name, (kind, _) in _KINDS.items()
+    }
     return Study(
         name="measures",
         title="Other measures: each kind of risk under four proper scoring rules",
@@ -32,7 +34,7 @@ def reproduce_measures() -> Study:
             name: {f"{NAMES[task.dataset]}: {task}": figures for task, figures in outcome.means().items()}
             for name, outcome in outcomes.items()
         },
-        differs=DIFFERS + OTHER_GROUPS,
+        differs=DIFFERS + APPENDIX_GROUPS,
         printed=tuple(
             printed_table(f"measures_{name}", title, across=(OURS, *_RULES)) for name, (_, title) in _KINDS.items()
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from vecuq._check import Array
 from vecuq._draw import Spread
 from vecuq.evaluation import accuracy_coverage_area, roc_auc
-from vecuq.paper.ensembles import DATASETS, GroupScores, group_scores, n_groups
+from vecuq.paper.ensembles import DATASETS, MEMBERS, GroupScores, group_scores, n_groups
 
 TaskKind = str  # "ood", "miscls" or "selective"
 Method = Callable[[Array], Array]
@@ -21,6 +21,9 @@ NAMES = {
     "svhn": "SVHN",
     "tinyimagenet": "TinyImageNet",
     "mnist": "MNIST",
+    "letter": "Letters A-T",
+    "held_out_letters": "Letters U-Z",
+    "pen_digits": "Pen digits",
 }
 
 
@@ -69,12 +72,18 @@ def component_methods(names: tuple[str, ...]) -> dict[str, Method]:
     return {name: column(place) for place, name in enumerate(names)}
 
 
-def over_groups(names: tuple[str, ...], fit: Callable[[GroupScores], Mapping[str, Method]]) -> Outcome:
+def over_groups(
+    names: tuple[str, ...],
+    fit: Callable[[GroupScores], Mapping[str, Method]],
+    *,
+    datasets: Iterable[str] = tuple(DATASETS),
+    members: int = MEMBERS,
+) -> Outcome:
     """Fit the methods on every group of every data set and run all tasks on them."""
     values: dict[Task, dict[str, list[float]]] = {}
-    for dataset in DATASETS:
-        for group in range(n_groups(dataset)):
-            scores = group_scores(dataset, group).select(names)
+    for dataset in datasets:
+        for group in range(n_groups(dataset, members)):
+            scores = group_scores(dataset, group, members).select(names)
             for method_name, method in fit(scores).items():
                 for task, figure in run_tasks(dataset, scores, method).items():
                     values.setdefault(task, {}).setdefault(method_name, []).append(figure)
@@ -88,8 +97,15 @@ def run_tasks(dataset: str, scores: GroupScores, method: Method) -> dict[Task, f
         Task(dataset, "miscls", dataset): roc_auc(own, scores.is_error),
         Task(dataset, "selective", dataset): accuracy_coverage_area(own, ~scores.is_error),
     }
-    for name, rows in scores.ood.items():
-        other = method(rows)
-        both = np.concatenate([own, other])
-        found[Task(dataset, "ood", name)] = roc_auc(both, np.repeat([0, 1], [len(own), len(other)]))
+    for name in scores.ood:
+        found[Task(dataset, "ood", name)] = _separation(own, method(scores.ood[name]))
     return found
+
+
+def ood_auc(method: Method, scores: GroupScores, other: str) -> float:
+    """Return the ROC-AUC of one set of out-of-distribution rows against the test rows."""
+    return _separation(method(scores.test), method(scores.ood[other]))
+
+
+def _separation(own: Array, other: Array) -> float:
+    return roc_auc(np.concatenate([own, other]), np.repeat([0, 1], [len(own), len(other)]))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vecuq._check import Array
 from vecuq._draw import Sheet, Spread
 from vecuq.evaluation import roc_auc
-from vecuq.paper.drawings import grouped_bars
+from vecuq.paper.drawings import grouped_bars, scatters
 from vecuq.paper.study import Picture, Study, printed_table
 from vecuq.paper.tasks import Method
 from vecuq.ranker import Settings, fit_ranker
@@ -25,18 +25,23 @@ if TYPE_CHECKING:
 
 _MEANS = ((-0.8, 0.0), (0.8, 0.2))
 _COVARIANCE = ((1.0, 0.6), (0.6, 1.2))
+_OOD = "out-of-distribution"
 _PAPER = {"misclassification": (0.766, 0.445, 0.710), "ood": (0.099, 1.000, 1.000)}
 
 
 @dataclass(frozen=True)
 class ToyScores:
-    """Score vectors (1 - MSP, Mahalanobis) of the toy's three sets, and which test rows are errors."""
+    """Score vectors (1 - MSP, Mahalanobis) of the toy's three sets, and which test rows are errors.
+
+    ``points`` are what the figure of the data shows: training points by class, and out-of-distribution points.
+    """
 
     calibration: Array
     test: Array
     background: Array
     ood: Array
     is_error: NDArray[np.bool_]
+    points: dict[str, Array]
 
 
 def toy_scores(random_state: int = 42) -> ToyScores:
@@ -59,12 +64,14 @@ def toy_scores(random_state: int = 42) -> ToyScores:
         background=both(test[0][background]),
         ood=both(ood),
         is_error=model.predict(test[0]) != test[1],
+        points={"class 0": train[0][train[1] == 0], "class 1": train[0][train[1] == 1], _OOD: ood},
     )
 
 
 def reproduce_toy() -> Study:
     """Compute the table of the motivating example with the authors' grid, the paper's own, and our defaults."""
-    figures = _figures(toy_scores())
+    scores = toy_scores()
+    figures = _figures(scores)
     rows: list[dict[str, Any]] = []
     for task, printed in _PAPER.items():
         for place, (name, value) in enumerate(figures[task].items()):
@@ -80,6 +87,11 @@ def reproduce_toy() -> Study:
         printed=(printed_table("toy", "ROC-AUC on two tasks"),),
         pictures=(
             Picture("bars", "Each score is good at one task; their rank is good at both.", partial(_draw, figures)),
+            Picture(
+                "data",
+                "In-distribution points by class, and with the out-of-distribution points beside them.",
+                partial(_draw_points, scores.points),
+            ),
         ),
         claims=(
             f"Robust across both tasks: VecUQ-OT {figures['misclassification']['VecUQ-OT']:.3f} and "
@@ -113,6 +125,11 @@ def _draw(figures: dict[str, dict[str, float]]) -> Figure:
         for task, found in figures.items()
     }
     return grouped_bars(panels, "ROC-AUC")
+
+
+def _draw_points(points: dict[str, Array]) -> Figure:
+    own = {name: found for name, found in points.items() if name != _OOD}
+    return scatters({"in-distribution": own, "with out-of-distribution points": points})
 
 
 _LONG = {"u1": "u1: 1 - MSP", "u2": "u2: Mahalanobis"}

@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from vecuq.paper import Study
 
 # Repeated here, so that `--help` need not import the studies; a test compares them.
-STUDY_NAMES = ("toy", "blobs", "images", "limits", "ablation", "extremes", "measures", "limitations", "text")
+STUDY_NAMES = (
+    "toy",
+    "blobs",
+    "images",
+    "letters",
+    "limits",
+    "ablation",
+    "extremes",
+    "measures",
+    "limitations",
+    "text",
+)
 
 
 def reproduce(
