@@ -28,6 +28,20 @@ _NODES = (0.5 - 0.5 / np.sqrt(3.0), 0.5 + 0.5 / np.sqrt(3.0))
 _STEP = 1e-4
 
 
+def contributions_of(score: Score, rows: Array, centre: Array, players: list[int], method: str) -> Array:
+    """Return contributions, (rows, columns), of the columns that play; 0 in the others, which stay at the centre."""
+
+    def score_of(points: Array) -> Array:
+        moved = np.tile(centre, (len(points), 1))
+        moved[:, players] = points
+        return score(moved)
+
+    values_of = shapley_values if method == "shapley" else gradient_values
+    out = np.zeros(rows.shape)
+    out[:, players] = values_of(score_of, np.asarray(rows[:, players], dtype=float), centre[players])
+    return out
+
+
 def shapley_values(score: Score, rows: Array, centre: Array) -> Array:
     """Return exact Shapley values, (rows, columns), from 2 ** columns scores per row.
 

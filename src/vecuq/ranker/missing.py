@@ -11,18 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vecuq._check import Array
+from vecuq._check import Array, finite_rows
 from vecuq._run import spans
 from vecuq.conformal import after, around, last_equal
+from vecuq.ranker.rows import Kept
 
 MISSING_CHOICES = ("nan", "error", "marginal")
 Rows = NDArray[np.intp]
-Score = Callable[[Array], tuple[Array, Array]]
+Score = Callable[..., tuple[Array, Array]]
 # Rows times draws that are scored at once; bounds the memory.
 _AT_ONCE = 2**18
 
@@ -64,6 +65,43 @@ class Pattern:
         """Go from zero to the smallest full score as the score goes to the smallest place."""
         first = self.scores[0]
         return self.full[0] * np.minimum(scores / first, 1.0) if first > 0 else np.full(len(scores), self.full[0])
+
+
+class IncompleteRows:
+    """How a ranker scores rows that lack some columns: on average over what these may hold."""
+
+    def __init__(self, rank_complete: Score, kept: Kept) -> None:
+        self._rank_complete, self._kept = rank_complete, kept
+        self._patterns: dict[tuple[int, ...], Pattern] = {}
+
+    def rank(self, rows: Array, absent: tuple[int, ...], n_jobs: int | None = None) -> tuple[Array, Array]:
+        """Return rank images and scores of rows that lack the same columns; complete rows lack none."""
+        score = partial(self._rank_complete, n_jobs=n_jobs)
+        return marginal(score, rows, absent, self._kept.draws) if absent else score(rows)
+
+    def score(self, rows: Array, *, absent: tuple[int, ...], n_jobs: int | None = None) -> Array:
+        """Return scores that compare with those of complete rows."""
+        found = self.rank(rows, absent, n_jobs)[1]
+        return self.pattern(absent).as_full_scores(found) if absent else found
+
+    def pattern(self, absent: tuple[int, ...]) -> Pattern:
+        """Return how scores without these columns compare with full ones; found once, then remembered."""
+        known = self._patterns.get(absent)
+        if known is None:
+            scores = np.sort(self.rank(self._kept.held, absent)[1])
+            known = self._patterns[absent] = Pattern(scores, np.sort(self._rank_complete(self._kept.held)[1]))
+        return known
+
+
+def by_missing_columns(
+    values: Array, active: tuple[int, ...], *, marginally: bool
+) -> Iterator[tuple[tuple[int, ...], Rows | slice]]:
+    """Yield the rows that can be scored, by the columns that they lack; complete rows first, lacking none."""
+    complete = finite_rows(values)
+    # Where nothing is missing no row need be copied.
+    yield (), slice(None) if complete.all() else np.flatnonzero(complete)
+    if marginally and not complete.all():
+        yield from incomplete(values, active)
 
 
 def incomplete(values: Array, active: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Rows]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, TypedDict, Unpack
@@ -12,7 +11,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from vecuq._check import Array, count_missing, finite_rows, one_of, refuse_incomplete
+from vecuq._check import Array, count_missing, one_of, refuse_incomplete
 from vecuq._files import tensor_bytes, write_tensors
 from vecuq.conformal import (
     SELECTIONS,
@@ -28,13 +27,13 @@ from vecuq.conformal import (
 from vecuq.errors import CalibrationError, MissingValueWarning, ModelFileError, TableError
 from vecuq.ranker.describe import card_of, describe_ranker, line_of
 from vecuq.ranker.diagnostics import Diagnostics
-from vecuq.ranker.explain import METHODS, gradient_values, shapley_values
-from vecuq.ranker.missing import MISSING_CHOICES, Pattern, incomplete, marginal
+from vecuq.ranker.explain import METHODS, contributions_of
+from vecuq.ranker.missing import MISSING_CHOICES, IncompleteRows, by_missing_columns
 from vecuq.ranker.reasons import leading_columns, sentences
 from vecuq.ranker.rows import Kept
 from vecuq.ranker.settings import Settings
 from vecuq.table import Matching, ScoreTable
-from vecuq.transport import RankMap, Scaler
+from vecuq.transport import RankMap, Scaler, lengths, sums_of_squares
 
 
 @dataclass(frozen=True)
@@ -255,8 +254,14 @@ class Ranker:
         one_of("method", method, METHODS)
         values = self.values_of(data, missing=missing)
         contributions = np.full(values.shape, np.nan)
-        for absent, rows in self._groups(values, marginally=missing == "marginal"):
-            contributions[rows] = self._contributions(values[rows], absent, method, n_jobs)
+        for absent, rows in by_missing_columns(values, self.active, marginally=missing == "marginal"):
+            score = partial(self._incomplete.score, absent=absent, n_jobs=n_jobs)
+            players = [k for k in self.active if k not in absent]
+            found = contributions_of(score, values[rows], self.centre, players, method)
+            if absent:
+                lost = float(score(self.centre[None])[0]) - self.baseline
+                found[:, absent] = lost / len(absent)
+            contributions[rows] = found
         return contributions
 
     def p_values_at_median(self, data: Any, **how: Unpack[How]) -> Array:
@@ -344,13 +349,13 @@ class Ranker:
 
     def score_scaled(self, scaled: Array, images: Array) -> Array:
         """Return ``|R(z)| + overshoot * |distance beyond the calibration box|`` of scaled rows and their images."""
-        length = np.sqrt(_sum_of_squares(images))
+        length = np.sqrt(sums_of_squares(images))
         if self.settings.overshoot == 0:
             return np.asarray(length)
         beyond = np.maximum(scaled - self.high, 0.0)
         if self.scaler.signed:
             beyond = np.maximum(beyond, self.low - scaled)
-        return np.asarray(length + self.settings.overshoot * _norm(beyond))
+        return np.asarray(length + self.settings.overshoot * lengths(beyond))
 
     def require_held_back(self) -> None:
         """Raise if no rows were held back, for then there are no p-values."""
@@ -379,7 +384,7 @@ class Ranker:
         return self.kept.centre
 
     def _rank_values(self, values: Array, draws: Array | None, n_jobs: int | None, *, marginally: bool) -> Ranking:
-        groups = list(self._groups(values, marginally=marginally))
+        groups = list(by_missing_columns(values, self.active, marginally=marginally))
         if isinstance(groups[0][1], slice):  # every row is complete, so none need be put in its place
             images, score = self.rank_complete(values, n_jobs)
             chance = conformal_p_values(score, self.calibration_scores, draws) if self.diagnostics.n_held else None
@@ -387,30 +392,17 @@ class Ranker:
         images, score = np.full(values.shape, np.nan), np.full(len(values), np.nan)
         p_values = score.copy() if self.diagnostics.n_held else None
         for absent, rows in groups:
-            images[rows], found = self._rank_without(values[rows], absent, n_jobs)
-            known = self._pattern(absent).scores if absent else self.calibration_scores
-            score[rows] = self._pattern(absent).as_full_scores(found) if absent else found
+            images[rows], found = self._incomplete.rank(values[rows], absent, n_jobs)
+            known = self._incomplete.pattern(absent).scores if absent else self.calibration_scores
+            score[rows] = self._incomplete.pattern(absent).as_full_scores(found) if absent else found
             if p_values is not None:
                 p_values[rows] = conformal_p_values(found, known, None if draws is None else draws[rows])
         return Ranking(score, images, p_values)
 
-    def _contributions(self, rows: Array, absent: tuple[int, ...], method: str, n_jobs: int | None) -> Array:
-        """Return the contributions of rows that lack the same columns."""
-        players = [k for k in self.active if k not in absent]
-        values_of = shapley_values if method == "shapley" else gradient_values
-        score = partial(self._score_of, players, absent, n_jobs)
-        out = np.zeros(rows.shape)
-        out[:, players] = values_of(score, np.asarray(rows[:, players], dtype=float), self.centre[players])
-        if absent:
-            lost = float(score(self.centre[None, players])[0]) - self.baseline
-            out[:, absent] = lost / len(absent)
-        return out
-
-    def _score_of(self, players: list[int], absent: tuple[int, ...], n_jobs: int | None, points: Array) -> Array:
-        rows = np.tile(self.centre, (len(points), 1))
-        rows[:, players] = points
-        found = self._rank_without(rows, absent, n_jobs)[1]
-        return self._pattern(absent).as_full_scores(found) if absent else found
+    @cached_property
+    def _incomplete(self) -> IncompleteRows:
+        """How rows with missing values are scored."""
+        return IncompleteRows(self.rank_complete, self.kept)
 
     def _warn_missing(self, values: Array, n_lost: int, absent: list[str]) -> None:
         if absent:
@@ -423,32 +415,6 @@ class Ranker:
                 stacklevel=4,
             )
 
-    def _groups(self, values: Array, *, marginally: bool) -> Iterator[tuple[tuple[int, ...], NDArray[np.intp] | slice]]:
-        """Yield the rows that can be scored, by the columns that they lack; complete rows first, lacking none."""
-        complete = finite_rows(values)
-        # Where nothing is missing no row need be copied.
-        yield (), slice(None) if complete.all() else np.flatnonzero(complete)
-        if marginally and not complete.all():
-            yield from incomplete(values, self.active)
-
-    def _rank_without(self, values: Array, absent: tuple[int, ...], n_jobs: int | None = None) -> tuple[Array, Array]:
-        """Return images and scores of rows that lack some columns, on average over what these may hold."""
-        if not absent:
-            return self.rank_complete(values, n_jobs)
-        return marginal(partial(self.rank_complete, n_jobs=n_jobs), values, absent, self.kept.draws)
-
-    def _pattern(self, absent: tuple[int, ...]) -> Pattern:
-        """Return how scores without these columns compare with full ones; found once, then remembered."""
-        known = self._patterns.get(absent)
-        if known is None:
-            scores = np.sort(self._rank_without(self.kept.held, absent)[1])
-            known = self._patterns[absent] = Pattern(scores, np.sort(self.rank_complete(self.kept.held)[1]))
-        return known
-
-    @cached_property
-    def _patterns(self) -> dict[tuple[int, ...], Pattern]:
-        return {}
-
 
 def as_ranker(model: Any) -> Ranker:
     """Return a ranker, or the one inside a fitted estimator; anything else is an error."""
@@ -459,17 +425,3 @@ def as_ranker(model: Any) -> Ranker:
         f"A fitted VecUQ or a Ranker is needed; got {type(model).__name__}. Fit it first, or read a saved one with "
         f"vecuq.load."
     )
-
-
-def _sum_of_squares(rows: Array) -> Array:
-    """Add column by column: NumPy's own row sums round differently for one row than for many."""
-    total = np.zeros(len(rows))
-    for k in range(rows.shape[1]):
-        total += rows[:, k] ** 2
-    return total
-
-
-def _norm(rows: Array) -> Array:
-    """Euclidean length of each row, without overflow; the scale is a power of two, so that no digit is lost."""
-    exponent = np.frexp(rows.max(axis=1, keepdims=True))[1]
-    return np.asarray(np.ldexp(np.sqrt(_sum_of_squares(np.ldexp(rows, -exponent))), exponent[:, 0]))

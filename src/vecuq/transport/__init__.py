@@ -1,7 +1,7 @@
 """Entropic optimal transport on arrays: kernels, one solver, maps. Knows nothing of tables or estimators."""
 
 from vecuq.transport.dense import DenseKernel
-from vecuq.transport.maps import CloudMap, GridMap, RankMap, rank_map
+from vecuq.transport.maps import CloudMap, GridMap, RankMap, lengths, rank_map, sums_of_squares
 from vecuq.transport.projection import Nodes, ProjectedKernel, chebyshev_moments, nodes_needed
 from vecuq.transport.reference import (
     GRIDS,
@@ -48,6 +48,7 @@ __all__ = [
     "chebyshev_moments",
     "check_targets",
     "fit_scaler",
+    "lengths",
     "named_reference",
     "nodes_needed",
     "outer_anchors",
@@ -55,4 +56,5 @@ __all__ = [
     "reference_name",
     "shared_mass",
     "solve",
+    "sums_of_squares",
 ]

@@ -182,3 +182,17 @@ def rank_map(targets: Grid | Cloud, log_v: Array, epsilon: float, *, box: tuple[
     live = targets.weights > 0
     points = targets.points if isinstance(targets, Grid) else targets.points[live]
     return CloudMap(points, log_v[live], epsilon)
+
+
+def sums_of_squares(rows: Array) -> Array:
+    """Add column by column: NumPy's own row sums round differently for one row than for many."""
+    total = np.zeros(len(rows))
+    for k in range(rows.shape[1]):
+        total += rows[:, k] ** 2
+    return total
+
+
+def lengths(rows: Array) -> Array:
+    """Euclidean length of each row, without overflow; the scale is a power of two, so that no digit is lost."""
+    exponent = np.frexp(rows.max(axis=1, keepdims=True))[1]
+    return np.asarray(np.ldexp(np.sqrt(sums_of_squares(np.ldexp(rows, -exponent))), exponent[:, 0]))
