@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import os
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -164,14 +165,21 @@ def keywords_only(init: Callable[..., None]) -> Callable[..., None]:
             raise TypeError(f"{type(self).__name__} takes every argument once and by name, for example {names[0]}=...")
         if args:
             shown = ", ".join(f"{name}=..." for name in by_place)
-            warnings.warn(
+            warn_user(
                 f"Give arguments by name: {type(self).__name__}({shown}). vecuq 0.3 will refuse them by position.",
                 FutureWarning,
-                stacklevel=2,
             )
         init(self, **by_place, **given)
 
     return checked
+
+
+def warn_user(message: object, category: type[Warning]) -> None:
+    """Warn at the line outside vecuq and scikit-learn that led here: that is where the reader can do something."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("vecuq.", "sklearn.")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(str(message), category, stacklevel=level)
 
 
 def shape_of(data: Any) -> str:
@@ -185,10 +193,10 @@ def from_packages(group: str, kind: type[_Kind], refused: Callable[[_Kind], bool
         try:
             added = point.load()
         except Exception as error:  # a broken package must not take ours down
-            warnings.warn(f"The entry point {point.name!r} of {group} failed: {error}", VecuqWarning, stacklevel=3)
+            warn_user(f"The entry point {point.name!r} of {group} failed: {error}", VecuqWarning)
             continue
         if isinstance(added, kind) and not refused(added):
             yield added
         else:
             what = f"The entry point {point.name!r} of {group} is no {kind.__name__} of a new name."
-            warnings.warn(what, VecuqWarning, stacklevel=3)
+            warn_user(what, VecuqWarning)

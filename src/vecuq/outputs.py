@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vecuq._check import Array, existing_file, in_range, shape_of
+from vecuq._check import Array, existing_file, in_range, shape_of, warn_user
 from vecuq.errors import TableError, VecuqWarning
 
 # Entries of one block of (members, rows, classes): a measure makes several copies, small enough for caches.
@@ -141,7 +140,7 @@ class ClassifierOutputs:
 
 
 def _warn(what: str) -> None:
-    warnings.warn(what, VecuqWarning, stacklevel=4)
+    warn_user(what, VecuqWarning)
 
 
 @dataclass(frozen=True, eq=False)

@@ -153,3 +153,16 @@ def test_rows_in_chunks_are_warned_of_until_they_are_enough():
     assert model.offset_ == -np.inf
     model.partial_fit(ROWS[30:])
     assert np.isfinite(model.offset_)
+
+
+def test_a_warning_points_at_the_line_of_the_user():
+    few = ROWS[:20]
+    with pytest.warns(CalibrationWarning, match="outer anchors") as caught:
+        VecUQ().fit(few)
+    assert {warning.filename for warning in caught} == {__file__}
+    holed = ROWS[:5].copy()
+    holed[0, 0] = np.nan
+    model = VecUQ().fit(ROWS)
+    with pytest.warns(MissingValueWarning) as caught:
+        model.uncertainty(holed)
+    assert caught[0].filename == __file__

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
@@ -11,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from vecuq._check import Array, count_missing, finite_rows, refuse_missing
+from vecuq._check import Array, count_missing, finite_rows, refuse_missing, warn_user
 from vecuq.errors import CalibrationError, MissingValueWarning
 from vecuq.table import Matching, TakesScores
 
@@ -88,9 +87,8 @@ class Combiner(TakesScores, BaseEstimator, ABC):  # type: ignore[misc]
         return active
 
     def _warn_missing(self, values: Array, present: Any) -> None:
-        warnings.warn(
+        warn_user(
             f"{int((~present).sum()):,} of {len(values):,} rows have missing or infinite scores "
             f"({count_missing(values, self.fitted_columns_.columns)}); their uncertainty is NaN.",
             MissingValueWarning,
-            stacklevel=3,
         )

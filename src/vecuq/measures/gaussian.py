@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vecuq._check import Array, in_range
+from vecuq._check import Array, in_range, warn_user
 from vecuq.errors import CalibrationError, CalibrationWarning
 from vecuq.measures.density import Density, class_index, finite_points, training_members
 
@@ -158,10 +157,9 @@ def _are_few(n_rows: int, d: int) -> bool:
 
 def _doubt_rows(n_rows: int, d: int) -> None:
     if _are_few(n_rows, d):
-        warnings.warn(
+        warn_user(
             f"{n_rows:,} training rows are few for a covariance of {d:,} dimensions; it is shrunk (Ledoit-Wolf).",
             CalibrationWarning,
-            stacklevel=3,
         )
 
 
@@ -202,9 +200,8 @@ def _doubt_classes(counts: NDArray[np.intp], n_members: int, d: int) -> None:
         )
     few = int((counts <= d).sum())
     if few:
-        warnings.warn(
+        warn_user(
             f"{few:,} of {len(counts):,} classes have no more training rows than the {d:,} dimensions; in 'gmm' they "
             f"borrow the covariance within all classes.",
             CalibrationWarning,
-            stacklevel=3,
         )

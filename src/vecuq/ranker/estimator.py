@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from vecuq._check import Array, keywords_only, one_of
+from vecuq._check import Array, keywords_only, one_of, warn_user
 from vecuq.conformal import Seed
 from vecuq.errors import CalibrationWarning, SettingError
 from vecuq.ranker.describe import card_of
@@ -176,9 +176,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         self.baseline_ = ranker.baseline
         self.offset_ = ranker.offset
         if np.isneginf(self.offset_):
-            warnings.warn(
-                f"{_undeliverable(ranker)} Until then predict finds no outliers.", CalibrationWarning, stacklevel=3
-            )
+            warn_user(f"{_undeliverable(ranker)} Until then predict finds no outliers.", CalibrationWarning)
         return self
 
     def uncertainty(self, X: Any) -> Array:

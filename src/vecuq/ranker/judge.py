@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from vecuq._check import Array
+from vecuq._check import Array, warn_user
 from vecuq._run import BLOCK
 from vecuq.errors import CalibrationWarning, ConvergenceError, ConvergenceWarning
 from vecuq.ranker.ranker import Ranker
@@ -26,13 +24,12 @@ def judge_plan(solved: Potentials, settings: Settings, n_rows: int, corners: Cor
         )
         if settings.on_failure == "error" or not np.isfinite(solved.marginal_error):
             raise ConvergenceError(message)
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        warn_user(message, ConvergenceWarning)
     if corners is not None and corners.mass > 0.2:
-        warnings.warn(
+        warn_user(
             f"The outer anchors carry {corners.mass:.0%} of the mass, because only {n_rows:,} rows share it with them. "
             f"Give more rows, or set anchor_mass=0.2 or anchors=0.",
             CalibrationWarning,
-            stacklevel=4,
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, TypedDict, Unpack
@@ -11,7 +10,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from vecuq._check import Array, count_missing, one_of, refuse_incomplete
+from vecuq._check import Array, count_missing, one_of, refuse_incomplete, warn_user
 from vecuq._files import tensor_bytes, write_tensors
 from vecuq.conformal import (
     SELECTIONS,
@@ -406,13 +405,12 @@ class Ranker:
 
     def _warn_missing(self, values: Array, n_lost: int, absent: list[str]) -> None:
         if absent:
-            warnings.warn(f"The table lacks {absent}; rows are scored without.", MissingValueWarning, stacklevel=4)
+            warn_user(f"The table lacks {absent}; rows are scored without.", MissingValueWarning)
         if n_lost:
-            warnings.warn(
+            warn_user(
                 f"{n_lost:,} of {len(values):,} rows have missing or infinite scores "
                 f"({count_missing(values, self.columns)}); their uncertainty is NaN.",
                 MissingValueWarning,
-                stacklevel=4,
             )
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vecuq._check import unique_names
+from vecuq._check import unique_names, warn_user
 from vecuq.errors import TableError, VecuqWarning
 
 
@@ -85,10 +84,9 @@ def _collected(frame: Any) -> Any:
 
     if not isinstance(frame, nw.LazyFrame):
         return frame
-    warnings.warn(
+    warn_user(
         f"A {type(frame.to_native()).__name__} was collected, so all its columns are in memory now. To load less, "
         f"select the columns and collect it yourself first.",
         VecuqWarning,
-        stacklevel=5,
     )
     return frame.collect()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vecuq import evaluation
-from vecuq._check import Array
+from vecuq._check import Array, warn_user
 from vecuq._draw import Sheet
 from vecuq._files import refuse_unwritable
 from vecuq.errors import MissingValueWarning, VecuqError, VecuqWarning
@@ -134,4 +134,4 @@ def _warn_unread(table: pa.Table, read: Collection[str]) -> None:
     ]
     if unread:
         what = f"Not evaluated, being whole numbers: {', '.join(unread)}. Name score columns to choose others."
-        warnings.warn(what, VecuqWarning, stacklevel=3)
+        warn_user(what, VecuqWarning)

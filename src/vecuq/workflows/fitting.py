@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from vecuq._check import finite_rows, one_of, refuse_missing
+from vecuq._check import finite_rows, one_of, refuse_missing, warn_user
 from vecuq._run import ahead
 from vecuq.errors import CalibrationWarning, ConvergenceError
 from vecuq.ranker import Ranker, Settings, fit_ranker, fit_stream, stream_nodes
@@ -124,9 +123,8 @@ def _doubt_direction(table: ScoreTable) -> None:
     """Warn of a confidence that is taken for an uncertainty; only the user can know."""
     doubtful = [name for name in table.columns if "confidence" in name.lower() and name not in table.flipped]
     if doubtful:
-        warnings.warn(
+        warn_user(
             f"Higher is taken for more uncertain in every score column, and {doubtful} sounds like the opposite. "
             f"If so, fit with flip={doubtful}.",
             CalibrationWarning,
-            stacklevel=4,
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vecuq._check import warn_user
 from vecuq.errors import CalibrationWarning, MissingValueWarning, TableError
 from vecuq.measures import fit_densities, predicted_classes
 from vecuq.measures import measure as compute
@@ -72,10 +72,9 @@ def _write(out: PathLike, columns: dict[str, Any]) -> None:
 def _warn_missing(values: Any) -> None:
     bad = int((~np.isfinite(values)).any(axis=1).sum())
     if bad:
-        warnings.warn(
+        warn_user(
             f"{bad:,} of {len(values):,} rows have outputs that are no numbers; their scores are missing.",
             MissingValueWarning,
-            stacklevel=3,
         )
 
 
@@ -107,11 +106,10 @@ def _label_columns(outputs: ClassifierOutputs, train: ClassifierOutputs | None) 
     seen = outputs.labels if train is None or train.labels is None else train.labels
     names = np.unique(_plain(seen))
     if len(names) != outputs.n_classes:
-        warnings.warn(
+        warn_user(
             f"The labels name {len(names):,} classes and the outputs have {outputs.n_classes:,}, so they cannot be "
             f"matched, and there is no column `is_error`. Give labels as whole numbers from 0.",
             CalibrationWarning,
-            stacklevel=3,
         )
         return {"label": labels, "prediction": predicted}
     predicted_names = names[predicted]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vecuq._check import one_of
+from vecuq._check import one_of, warn_user
 from vecuq._run import ahead
 from vecuq.errors import MissingValueWarning, ModelFileError, TableError
 from vecuq.outputs import read_outputs
@@ -198,10 +197,8 @@ class _RowCounts:
 
 def _warn(done: Scored, absent: Sequence[str]) -> None:
     if absent:
-        warnings.warn(
-            f"The table lacks {sorted(absent)}; rows are scored without, by missing='marginal'.",
-            MissingValueWarning,
-            stacklevel=4,
+        warn_user(
+            f"The table lacks {sorted(absent)}; rows are scored without, by missing='marginal'.", MissingValueWarning
         )
     if done.n_missing:
         also = (
@@ -209,8 +206,7 @@ def _warn(done: Scored, absent: Sequence[str]) -> None:
             if done.n_flagged is None
             else "; `flagged` is true for them, and the number of flagged rows leaves them out"
         )
-        warnings.warn(
+        warn_user(
             f"{done.n_missing:,} of {done.n_rows:,} rows have missing or infinite scores and got no uncertainty{also}.",
             MissingValueWarning,
-            stacklevel=4,
         )
