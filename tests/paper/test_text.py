@@ -77,7 +77,7 @@ def test_the_second_table_is_there_where_its_file_is(release, confidences):
 
 @pytest.mark.usefixtures("confidences")
 def test_confidences_are_turned_into_uncertainties(tmp_path):
-    found = choices.choice_scores(tmp_path / choices.CHOICES_FILE)["Tiny ARC"]
+    found = choices.choice_scores(tmp_path / choices.CHOICES_FILE).subjects["Tiny ARC"][0]
     assert set(found.quality) == {0.0, 1.0}
     for column in found.scores.values():
         assert column[found.quality == 0].min() > column[found.quality == 1].max()
