@@ -65,6 +65,13 @@ def test_the_table_has_the_papers_lines_and_a_column_per_model_and_task():
     assert choices.CHOICES_FILE in study.differs
 
 
+@pytest.mark.usefixtures("release")
+def test_the_terminal_shows_all_four_of_the_papers_tables_beside_our_one(run, tmp_path):
+    shown = run("reproduce", "text", "-o", tmp_path / "out").stdout
+    assert shown.count("The paper prints:") == 4
+    assert shown.index("PRR at 50 % of Falcon-7B") < shown.index("- Never worse")
+
+
 def test_the_second_table_is_there_where_its_file_is(release, confidences):
     assert release == confidences
     study = reproduce_text(confidences)
