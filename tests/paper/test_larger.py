@@ -24,6 +24,12 @@ def a_set(name, *, seed=0, n_rows=120, columns=("good", "noise"), **changes):
     return {f"{name}/{key}": value for key, value in arrays.items() if value is not None}
 
 
+def confidences_of(last, msp="0.{k}"):
+    """Return a gzipped file of 60 sound answers and one more line."""
+    lines = [f"arc,a,{k % 2},{msp.format(k=k)},{k},0.{k},{-k}" for k in range(10, 70)]
+    return gzip.compress("\n".join([",".join(choices._HEADS), *lines, last]).encode())
+
+
 def save(path, *sets):
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez(path, **{key: value for arrays in sets for key, value in arrays.items()})
@@ -62,7 +68,7 @@ def test_runs_of_one_task_share_a_column_and_the_splits_take_them_in_turn(tmp_pa
 def test_every_known_file_and_every_file_of_ones_own_gives_a_table_and_a_picture(tmp_path):
     for name in ("rank", "mcq", "reasoning"):
         save(tmp_path / "combining" / f"{name}.npz", a_set("one"))
-    save(tmp_path / "text" / "comet.npz", a_set("wmt", quality=-np.linspace(0.0, 1.0, 120)))
+    save(tmp_path / "text" / "comet.npz", a_set("wmt", quality=np.r_[-np.linspace(0.0, 1.0, 118), np.nan, np.nan]))
     study = reproduce_text(tmp_path)
     names = ["text", "text_reasoning", "text_mmlu", "text_nq_open", "text_own_comet"]
     assert [sheet.name for sheet in study.sheets] == names
@@ -71,6 +77,7 @@ def test_every_known_file_and_every_file_of_ones_own_gives_a_table_and_a_picture
     assert [row["Method"] for row in study.sheets[1].rows] == [*splits.OURS, "good", "noise"]
     assert study.figures["text_mmlu: one"]["good"] > study.figures["text_mmlu: one"]["noise"]
     assert f"these files were not given: {choices.CHOICES_FILE}." in study.differs
+    assert " 2 of their answers lack a value" in study.differs
 
 
 @pytest.mark.usefixtures("few")
@@ -99,7 +106,10 @@ def few(monkeypatch):
         (a_set("one", wrong=None), "needs one/quality"),
         (a_set("one", wrong=np.zeros(7)), "a quality for each answer"),
         (a_set("one", wrong=np.full(120, 0.5)), "must be 0 or 1"),
-        (a_set("one", wrong=np.zeros(120)), "not all of one quality"),
+        (a_set("one", wrong=np.zeros(120)), "0 of another quality"),
+        (a_set("one", wrong=np.arange(120) < 9), "9 of another quality"),
+        (a_set("one", columns=("a", "VecUQ-OT (Beta, FW)")), "need other names"),
+        (a_set("Mean"), "need other names"),
         (a_set("one", quality=np.array(["good"] * 120)), "must be numbers"),
         (a_set("one", x=np.zeros((120, 2))), "columns that vary"),
         (a_set("one", n_rows=12), "needs 40 complete answers"),
@@ -131,11 +141,31 @@ def test_a_file_that_is_no_archive_is_refused(refused, tmp_path, content):
             "cannot be read as gzipped csv with numbers",
         ),
         (gzip.compress(b"task,model,correct,msp,max_logit,msp_prompt2,max_logit_prompt2\n"), "it has none"),
+        (confidences_of("arc,a,2,.5,1,.5,1"), "correct must be 0 or 1"),
+        (confidences_of("arc,a,nan,.5,1,.5,1"), "correct must be 0 or 1"),
+        (confidences_of("arc,b,1,.5,1,.5,1"), "b ARC needs 40 complete answers"),
     ],
 )
 def test_malformed_confidences_are_refused_in_one_line(refused, tmp_path, content, complaint):
     (tmp_path / choices.CHOICES_FILE).write_bytes(content)
     assert complaint in refused("reproduce", "text", "--data-dir", tmp_path, "-o", tmp_path / "out")
+
+
+def test_confidences_with_missing_values_and_constant_ones_are_left_out(tmp_path):
+    path = tmp_path / choices.CHOICES_FILE
+    path.write_bytes(confidences_of("arc,a,1,nan,1,1,1", msp="0.5"))
+    found = choices.choice_scores(path)
+    assert found.components == ("- max. logit", "1 - MSP, prompt 2", "- max. logit, prompt 2")
+    assert (len(found.subjects["a ARC"][0]), found.subjects["a ARC"][0].n_left_out) == (60, 1)
+
+
+def test_a_column_where_no_score_stands_out_from_chance_is_named():
+    def ratios(mean):
+        lines = {name: [mean - 0.1, mean + 0.1] for name in (*splits.OURS, "good")}
+        return splits.Ratios({"first": lines, "second": {name: [0.4, 0.5] for name in lines}})
+
+    assert "above 0 on first: chance decides there." in text._without_signal(ratios(0.1), ["good"])
+    assert text._without_signal(ratios(0.4), ["good"]) == ""
 
 
 def test_a_folder_without_any_of_the_files_is_refused_by_the_option_s_name(refused, tmp_path):

@@ -65,6 +65,13 @@ def test_the_table_has_the_papers_lines_and_a_column_per_model_and_task():
     assert choices.CHOICES_FILE in study.differs
 
 
+@pytest.mark.usefixtures("release")
+def test_the_terminal_shows_all_four_of_the_papers_tables_beside_our_one(run, tmp_path):
+    shown = run("reproduce", "text", "-o", tmp_path / "out").stdout
+    assert shown.count("The paper prints:") == 4
+    assert shown.index("PRR at 50 % of Falcon-7B") < shown.index("- Never worse")
+
+
 def test_the_second_table_is_there_where_its_file_is(release, confidences):
     assert release == confidences
     study = reproduce_text(confidences)
@@ -77,7 +84,7 @@ def test_the_second_table_is_there_where_its_file_is(release, confidences):
 
 @pytest.mark.usefixtures("confidences")
 def test_confidences_are_turned_into_uncertainties(tmp_path):
-    found = choices.choice_scores(tmp_path / choices.CHOICES_FILE)["Tiny ARC"]
+    found = choices.choice_scores(tmp_path / choices.CHOICES_FILE).subjects["Tiny ARC"][0]
     assert set(found.quality) == {0.0, 1.0}
     for column in found.scores.values():
         assert column[found.quality == 0].min() > column[found.quality == 1].max()

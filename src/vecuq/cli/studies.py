@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,11 +52,12 @@ def reproduce(
 
 def _print_study(study: Study) -> None:
     typer.echo(f"\n== {study.title} ==")
-    for number, sheet in enumerate(study.sheets):
-        print_sheet(sheet)
-        if number < len(study.printed):
+    for sheet, printed in zip_longest(study.sheets, study.printed):
+        if sheet:
+            print_sheet(sheet)
+        if printed:
             typer.echo("The paper prints:")
-            print_sheet(study.printed[number])
+            print_sheet(printed)
     for claim in study.claims:
         typer.echo(f"- {claim}")
     typer.echo(f"Differs from the paper: {study.differs}")

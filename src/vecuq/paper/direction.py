@@ -110,7 +110,8 @@ def direction_claim(found: Found) -> str:
         "Limitation 3, direction: among flagged rows, OOD rows are separated from own errors with ROC-AUC "
         f"{_mean(found, LENGTH).mean:.3f} by the length, {_apart(parts[part]):.3f} by the best part of the direction "
         f"({part}{_less(parts[part])}), {_apart(plain[column]):.3f} by the best single score "
-        f"({column}{_less(plain[column])}), mean over pairs. With labels: {labelled}."
+        f"({column}{_less(plain[column])}), mean over pairs; which is best is known only "
+        f"afterwards. With labels: {labelled}."
     )
 
 

@@ -64,12 +64,12 @@ def _paths(folder: Path) -> Mapping[str, tuple[str, str]]:
     own = {
         f"{OWN_FOLDER}/{path.name}": (f"own_{path.stem}", f"PRR at 50 % on {path.name}")
         for path in sorted((folder / OWN_FOLDER).glob("*.npz"))
+        if path.is_file()
     }
     return {file: names for file, names in _FILES.items() if (folder / file).is_file()} | own
 
 
 def _read(path: Path) -> ScoreSets:
     if path.name == choices.CHOICES_FILE:
-        found = choices.choice_scores(path)
-        return ScoreSets(choices.COMPONENTS, {column: (judged,) for column, judged in found.items()})
+        return choices.choice_scores(path)
     return read_score_sets(path, lambda name: _NAMES.get(name, name))

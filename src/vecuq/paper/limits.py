@@ -118,7 +118,7 @@ def _ties(calibration: Array, ends: tuple[float, float], fitted: dict[str, Ranke
     """Return the share of two rows alike in the first score, one twice as far out, that tie to 1e-9."""
     rows = _far_rows(calibration, ends)
     return {
-        name: float(np.mean(ranker.uncertainty(rows * [1.0, 2.0]) - ranker.uncertainty(rows) <= _TIE))
+        name: float(np.mean(np.abs(ranker.uncertainty(rows * [1.0, 2.0]) - ranker.uncertainty(rows)) <= _TIE))
         for name, ranker in fitted.items()
     }
 

@@ -97,10 +97,11 @@ def ood_claim(found: Found) -> str:
     return (
         f"Limitation 1, OOD rows in calibration (ideal, the paper says): {SHARES[-1]:.0%} of them, without anchors, "
         f"change the ROC-AUC of OOD detection by {gain(SAME, 'OOD, no anchors')} if they come from the sets that are "
-        f"looked for and by {gain(OTHER, 'OOD, no anchors')} if from another set, that of error detection by "
-        f"{gain(SAME, 'errors, no anchors')}. It is their range, to which scores are scaled: that alone gives "
+        f"looked for and by {gain(OTHER, 'OOD, no anchors')} if from another set; that of error detection by "
+        f"{gain(SAME, 'errors, no anchors')} and {gain(OTHER, 'errors, no anchors')}. It is their range, to "
+        "which scores are scaled: that alone changes OOD detection by "
         f"{_change(none, 'OOD, no anchors', found[_line(RANGE, SHARES[-1])], 'OOD, no anchors')}. Anchors without OOD "
-        f"rows change OOD detection by {_change(none, 'OOD, no anchors', none, 'OOD, anchors')}."
+        f"rows change it by {_change(none, 'OOD, no anchors', none, 'OOD, anchors')}."
     )
 
 

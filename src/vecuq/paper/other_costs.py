@@ -111,7 +111,7 @@ def other_costs() -> Found:
 
 
 def _fewer(scores: GroupScores) -> GroupScores:
-    """Return the first rows of each kind; they are in random order already."""
+    """Return the first rows of each kind; calibration and test rows are shuffled, OOD rows in their files' order."""
     ood = {name: rows[:_OOD] for name, rows in scores.ood.items()}
     return GroupScores(scores.columns, scores.calibration[:_ROWS], scores.test[:_TEST], scores.is_error[:_TEST], ood)
 

@@ -20,11 +20,14 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array, one_line
 from vecuq.errors import TableError
-from vecuq.paper.splits import JudgedScores
+from vecuq.paper.splits import MEAN, OURS, JudgedScores
 from vecuq.transport import MAX_COLUMNS
 
 _UNREADABLE = (ValueError, EOFError, KeyError, NotImplementedError, RuntimeError, zlib.error, zipfile.BadZipFile)
 _FEWEST_ROWS = 40
+# A split whose evaluated answers are all of one quality has no PRR: one in a million with ten others.
+_FEWEST_OTHERS = 10
+_TAKEN = {*OURS, MEAN, "Method"}
 _RUN = re.compile(r"(?:.*_)?run_\d+_(.+)")
 
 
@@ -38,7 +41,11 @@ class ScoreSets:
 
 def read_score_sets(path: Path, column: Callable[[str], str] = str) -> ScoreSets:
     """Return the sets of an npz file; ``column`` gives the name in the table of a set's or a task's name."""
-    arrays = _load(path)
+    return sets_of(path, _load(path), column)
+
+
+def sets_of(path: Path, arrays: Mapping[str, NDArray[Any]], column: Callable[[str], str] = str) -> ScoreSets:
+    """Return the sets of arrays that were read from a file, by the same rules for every kind of file."""
     names = [key.removesuffix("/x") for key in arrays if key.endswith("/x")]
     if not names:
         raise TableError(f"{path} needs an array NAME/x for each set of scores; it has {one_line(sorted(arrays))}.")
@@ -53,6 +60,10 @@ def read_score_sets(path: Path, column: Callable[[str], str] = str) -> ScoreSets
             )
         run = _RUN.fullmatch(name)
         title = column(run[1] if run else name)
+        if title in _TAKEN or _TAKEN.intersection(judged.scores):
+            raise TableError(
+                f"{path}: {name} and its columns need other names than {sorted(_TAKEN)}: the table has them."
+            )
         subjects[title] = (*subjects.get(title, ()), judged)
     return ScoreSets(components, subjects)
 
@@ -68,7 +79,7 @@ def _load(path: Path) -> dict[str, NDArray[Any]]:
 def _judged(path: Path, name: str, arrays: Mapping[str, NDArray[Any]]) -> JudgedScores:
     """Return one set, without its constant columns and without rows that lack a value."""
     rows = _numbers(path, f"{name}/x", arrays, 2)
-    columns = [str(one) for one in np.atleast_1d(_array(path, f"{name}/columns", arrays))]
+    columns = [str(one) for one in _array(path, f"{name}/columns", arrays).ravel()]
     quality = _quality(path, name, arrays)
     if rows.shape != (len(quality), len(columns)) or len(set(columns)) < len(columns):
         raise TableError(
@@ -78,11 +89,12 @@ def _judged(path: Path, name: str, arrays: Mapping[str, NDArray[Any]]) -> Judged
     whole = np.isfinite(rows).all(axis=1) & np.isfinite(quality)
     rows, quality = rows[whole], quality[whole]
     varying = [k for k in range(len(columns)) if len(np.unique(rows[:, k])) > 1]
-    if len(rows) < _FEWEST_ROWS or not 1 <= len(varying) <= MAX_COLUMNS or len(np.unique(quality)) < 2:
+    others = len(rows) - int(np.unique(quality, return_counts=True)[1].max(initial=0))
+    if len(rows) < _FEWEST_ROWS or not 1 <= len(varying) <= MAX_COLUMNS or others < _FEWEST_OTHERS:
         raise TableError(
-            f"{path}: {name} needs {_FEWEST_ROWS} complete answers, not all of one quality, and 1 to {MAX_COLUMNS} "
-            f"columns that vary; it has {len(rows):,} answers of {len(np.unique(quality)):,} qualities and "
-            f"{len(varying)} such columns."
+            f"{path}: {name} needs {_FEWEST_ROWS} complete answers, {_FEWEST_OTHERS} of them of another quality than "
+            f"the most common one, and 1 to {MAX_COLUMNS} columns that vary; it has {len(rows):,} answers, {others:,} "
+            f"of another quality and {len(varying)} such columns."
         )
     return JudgedScores({columns[k]: rows[:, k] for k in varying}, quality, int((~whole).sum()))
 

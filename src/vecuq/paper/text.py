@@ -108,9 +108,12 @@ def _larger_models(tables: Sequence[LargerTable], folder: Path | None) -> str:
     lacking = f" Not computed, since these files were not given: {absent}." if absent else ""
     if not tables:
         return f"No table of larger models.{lacking}"
+    left = sum(run.n_left_out for table in tables for runs in table.sets.subjects.values() for run in runs)
+    incomplete = f" {left:,} of their answers lack a value and are left out." if left else ""
     return (
         "The tables of larger models have other scores than the paper's, and the quality that their files hold (1 for "
-        f"a right answer and 0 for a wrong one in the known files); the rank combines all columns that vary.{lacking}"
+        "a right answer and 0 for a wrong one in the known files); the rank combines all columns that vary."
+        f"{incomplete}{lacking}"
     )
 
 
@@ -140,8 +143,16 @@ def _larger_claim(table: LargerTable, ratios: Ratios) -> str:
     return (
         f"{table.title.partition(',')[0]}: the rank (Beta and Exp) is below the worst score on {worse} of {len(means)} "
         f"columns, best or second best on {good}; on average it has {average[BETA]:.3f} and "
-        f"{average[EXPONENTIAL]:.3f}, the best score ({best}) {average[best]:.3f}."
+        f"{average[EXPONENTIAL]:.3f}, the best score ({best}, known only afterwards) {average[best]:.3f}."
+        f"{_without_signal(ratios, components)}"
     )
+
+
+def _without_signal(ratios: Ratios, components: Sequence[str]) -> str:
+    """Return which columns are noise: no score has a PRR that is two deviations above 0."""
+    spreads = {column: [Spread.of(list(lines[name])) for name in components] for column, lines in ratios.values.items()}
+    noise = [column for column, found in spreads.items() if all(one.mean <= 2.0 * one.std for one in found)]
+    return f" No score is two deviations above 0 on {', '.join(noise)}: chance decides there." if noise else ""
 
 
 def _draw(ratios: Ratios, components: Sequence[str]) -> Figure:
