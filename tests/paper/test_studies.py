@@ -231,3 +231,7 @@ def test_the_page_escapes_what_a_study_says():
     study = STUDIES["toy"]()
     hostile = type(study)(**{**vars(study), "title": "<b>bold</b>", "pictures": ()})
     assert "&lt;b&gt;bold" in render_page([hostile])
+
+
+def test_data_that_a_study_does_not_use_are_refused(refused, tmp_path):
+    assert "'toy' does not use it" in refused("reproduce", "toy", "--out", tmp_path / "r", "--data-dir", tmp_path)

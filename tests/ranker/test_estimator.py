@@ -157,7 +157,7 @@ def test_rows_in_chunks_are_warned_of_until_they_are_enough():
 
 def test_a_warning_points_at_the_line_of_the_user():
     few = ROWS[:20]
-    with pytest.warns(CalibrationWarning, match="outer anchors") as caught:
+    with pytest.warns(CalibrationWarning) as caught:
         VecUQ().fit(few)
     assert {warning.filename for warning in caught} == {__file__}
     holed = ROWS[:5].copy()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from vecuq._check import one_of
 from vecuq._draw import FORMATS
 from vecuq._files import atomic_folder, write_atomic
+from vecuq.errors import SettingError
 from vecuq.table import PathLike
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def reproduce(
     """
     from vecuq.paper import STUDIES, reproduce_text
 
+    if data_dir is not None and name not in ("text", "all"):
+        raise SettingError(f"data_dir= holds scores for the study 'text'; {name!r} does not use it. Leave it out.")
     runs = STUDIES if data_dir is None else {**STUDIES, "text": lambda: reproduce_text(Path(data_dir))}
     studies = []
     for study in tuple(STUDIES) if name == "all" else (one_of("study", name, (*STUDIES, "all")),):
