@@ -8,10 +8,10 @@ from .fit import fit_ranker as fit_ranker
 from .judge import falls as falls
 from .missing import MISSING_CHOICES as MISSING_CHOICES
 from .proof import is_proven_monotone as is_proven_monotone
-from .ranker import How as How
 from .ranker import Ranker as Ranker
-from .ranker import Ranking as Ranking
 from .ranker import as_ranker as as_ranker
+from .ranking import How as How
+from .ranking import Ranking as Ranking
 from .rows import MOST_HELD as MOST_HELD
 from .rows import draw_rows as draw_rows
 from .rows import held_back_rows as held_back_rows

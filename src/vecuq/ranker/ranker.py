@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,30 +28,12 @@ from vecuq.ranker.describe import card_of, describe_ranker, line_of
 from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.explain import METHODS, contributions_of
 from vecuq.ranker.missing import MISSING_CHOICES, IncompleteRows, by_missing_columns
+from vecuq.ranker.ranking import How, Ranking
 from vecuq.ranker.reasons import leading_columns, sentences
 from vecuq.ranker.rows import Kept
 from vecuq.ranker.settings import Settings
 from vecuq.table import Matching, ScoreTable
 from vecuq.transport import RankMap, Scaler, lengths, sums_of_squares
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """What a ranker returns for a table: one number per row, its place in the reference, and its p-value."""
-
-    uncertainty: Array  # (rows,), higher = more uncertain
-    images: Array  # (rows, columns)
-    p_values: Array | None  # (rows,), None when no rows were held back
-
-
-class How(TypedDict, total=False):
-    """The choices of :meth:`Ranker.rank`, which every method that scores rows takes as well."""
-
-    missing: str
-    ties: str
-    random_state: Seed
-    n_jobs: int | None
-    warn: bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)
