@@ -83,7 +83,7 @@ def test_false_alarms_are_rare_over_many_rows():
 @pytest.mark.parametrize("n", [200, 1_000])
 def test_at_most_one_run_in_a_hundred_raises_a_false_alarm_in_ten_thousand_rows(n, record_property):
     count = false_alarms(n, 1_000, 10_000, alpha=0.01)
-    record_property("false alarms in 1,000 runs", count)
+    record_property("false alarms in 1,000 runs", int(count))
     assert count <= 10
 
 
@@ -111,7 +111,7 @@ def test_a_shift_by_one_standard_deviation_is_noticed_within_200_rows(column, st
 def test_the_median_delay_over_a_hundred_runs_is_at_most_200_rows(n, start, record_property):
     for column in range(3):
         delay = np.median(rows_to_alarm(n, column, start, n_runs=100))
-        record_property(f"median delay of x{column}", delay)
+        record_property(f"median delay of x{column}", float(delay))
         assert delay <= 200
 
 
