@@ -145,6 +145,8 @@ def test_a_file_that_is_no_archive_is_refused(refused, tmp_path, content):
         (confidences_of("arc,a,nan,.5,1,.5,1"), "correct must be 0 or 1"),
         (confidences_of("arc,b,1,.5,1,.5,1"), "b ARC needs 40 complete answers"),
     ],
+    # Named, because a gzip file holds the time at which it was made, and every process must find the same tests.
+    ids=["no gzip", "columns missing", "no number", "no rows", "a label of 2", "a missing label", "too few answers"],
 )
 def test_malformed_confidences_are_refused_in_one_line(refused, tmp_path, content, complaint):
     (tmp_path / choices.CHOICES_FILE).write_bytes(content)
