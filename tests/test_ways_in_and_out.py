@@ -377,3 +377,9 @@ def test_an_output_that_a_pattern_would_match_is_refused(refused, tmp_path, mode
     save(tmp_path / "part-0.csv", pd.DataFrame(make_rows(20, 0)))
     told = refused("score", model, str(tmp_path / "*.csv"), "-o", tmp_path / "out.csv")
     assert "would be, one of the files that this job reads" in told
+
+
+def test_a_format_of_stdout_is_refused_for_a_file(refused, tmp_path, model, make_rows):
+    table = save(tmp_path / "n.csv", pd.DataFrame(make_rows(20, 0)))
+    told = refused("score", model, table, "-o", tmp_path / "o.csv", "--stdout-format", "arrow")
+    assert "--stdout-format arrow is for standard output (-)" in told

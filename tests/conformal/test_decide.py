@@ -7,6 +7,7 @@ import numpy.testing as npt
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy.stats import beta, kstest
 
 from vecuq import Settings, VecUQ, fit_ranker
 from vecuq.conformal import (
@@ -276,3 +277,13 @@ def test_the_offset_is_the_negated_threshold():
     assert model.offset_ == -model.ranker_.threshold(0.1) == -model.threshold(0.1) == -model.threshold()
     assert model.threshold(0.2) == model.ranker_.threshold(0.2) < model.threshold()
     npt.assert_array_equal(model.decision_function(NEW), model.score_samples(NEW) - model.offset_)
+
+
+def test_the_false_alarm_rate_of_one_calibration_set_follows_the_beta_law_that_is_stated():
+    """For uniform scores the rate of a set is one minus its threshold: Beta(k, n + 1 - k), k = floor(alpha (n + 1))."""
+    rng = np.random.default_rng(0)
+    for n, alpha in ((99, 0.05), (200, 0.05), (50, 0.1)):
+        rates = [1.0 - threshold_at(np.sort(rng.random(n)), alpha) for _ in range(2000)]
+        k = int(np.floor(alpha * (n + 1)))
+        assert kstest(rates, beta(k, n + 1 - k).cdf).pvalue > 0.001
+        assert kstest(rates, beta(k + 1, n - k).cdf).pvalue < 1e-6  # one row more or less would be seen

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from vecuq._check import one_of, warn_user
 from vecuq._run import ahead
-from vecuq.errors import MissingValueWarning, ModelFileError, TableError
+from vecuq.errors import MissingValueWarning, ModelFileError, SettingError, TableError
 from vecuq.outputs import read_outputs
 from vecuq.ranker import Ranker
 from vecuq.table import (
@@ -99,6 +99,8 @@ def score(
         Called as rows are scored.
     """
     one_of("stdout_format", stdout_format, tuple(STDOUT_FORMATS))
+    if stdout_format != "jsonl" and not is_stdio(out):
+        raise SettingError(f"stdout_format={stdout_format!r} is for standard output (-); {out} says its own format.")
     wanted = Wanted(alpha, explain, missing, select, replace, sort, top)
     found = load_any_model(model)
     refuse_place(out, reads=[model, new])
