@@ -34,13 +34,15 @@ _NO_TERMINAL = 200
 
 # Whether the traceback of an error is shown.
 DEBUG: ContextVar[bool] = ContextVar("DEBUG", default=False)
-# What no line on stderr may repeat.
+# What no line on stderr may repeat, and how long it must be: a key such as "x" would blot out every message.
 _SECRETS: set[str] = set()
+_LEAST_SECRET = 6
 
 
-def keep_secret(word: str | None) -> None:
+def keep_secret(word: str) -> None:
     """Never print this word, whatever message or traceback it comes in."""
-    _SECRETS.update([word.strip()] if word and word.strip() else [])
+    if len(word.strip()) >= _LEAST_SECRET:
+        _SECRETS.add(word.strip())
 
 
 @contextmanager
