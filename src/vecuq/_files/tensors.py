@@ -29,7 +29,7 @@ def tensor_bytes(kind: str, header: dict[str, Any], arrays: dict[str, Array]) ->
 
     kept = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     full = {"format": FORMAT, "kind": kind, "library": __version__, **header}
-    full["checksum"] = _checksum(full, kept)
+    full["checksum"] = checksum_of(full, kept)
     return bytes(save(kept, metadata={_KEY: json.dumps(full, sort_keys=True)}))
 
 
@@ -101,12 +101,13 @@ def _checked_header(place: str, text: str | None, arrays: dict[str, Array]) -> d
             f"{place} has format {version}, written by vecuq {header.get('library')}; this is vecuq {__version__}, "
             f"which reads up to format {FORMAT}. Upgrade vecuq."
         )
-    if stated != _checksum(header, arrays):
+    if stated != checksum_of(header, arrays):
         raise ModelFileError(f"{place} was altered or damaged: its checksum does not match. Save it again.")
     return header
 
 
-def _checksum(header: dict[str, Any], arrays: dict[str, Array]) -> str:
+def checksum_of(header: dict[str, Any], arrays: dict[str, Array]) -> str:
+    """Return what distinguishes this content from any other; it is in the header of the file."""
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
         array = arrays[name]
