@@ -92,12 +92,18 @@ def _patiently_taken(
     end = time.monotonic() + wait
     while (descriptor := _taken(lock, shown)) is None:
         if time.monotonic() >= end:
-            raise TableError(f"{shown} is being written by another process; wait for it, or choose another name.")
+            raise TableError(_too_late(shown, wait))
         if waiting is not None:
             waiting(f"{shown} is being written by another process; waiting up to {wait:g} s for it.")
             waiting = None
         time.sleep(_PAUSE)
     return descriptor
+
+
+def _too_late(shown: str | os.PathLike[str], wait: float) -> str:
+    if wait:
+        return f"{shown} is still being written by another process after {wait:g} s; run again later."
+    return f"{shown} is being written by another process; wait for it, or choose another name."
 
 
 def _taken(lock: Path, shown: str | os.PathLike[str]) -> int | None:
