@@ -7,11 +7,20 @@ the number contradicts another one, or what it stands for. What cannot be found 
 import warnings
 
 import numpy as np
-import pytest
-from altered_files import altered_arrays, altered_fields
 
-from vecuq import ClassifierOutputs, Monitor, Ranker, Settings, Sketch, VecUQPipeline, fit_ranker, fit_stream, load
-from vecuq import ScoreTable, sketch
+from vecuq import (
+    ClassifierOutputs,
+    Monitor,
+    Ranker,
+    ScoreTable,
+    Settings,
+    Sketch,
+    VecUQPipeline,
+    fit_ranker,
+    fit_stream,
+    load,
+    sketch,
+)
 from vecuq.errors import ModelFileError, VecuqError
 
 RNG = np.random.default_rng(0)
@@ -57,7 +66,7 @@ MADE = {
     "identity model": lambda: fit_ranker(ROWS, Settings(scaling="identity", n_targets=64, epsilon=5.0)),
     "streamed model": streamed,
     "model of a sketch": lambda: fit_ranker(sketch(ROWS)),
-    "sketch": lambda: sketch(ROWS, ranges={name: (-1.0, 40.0) for name in ("x0", "x1", "x2")}),
+    "sketch": lambda: sketch(ROWS, ranges=dict.fromkeys(("x0", "x1", "x2"), (-1.0, 40.0))),
     "new monitor": lambda: watched(0),
     "monitor": lambda: watched(80),
     "pipeline": pipeline,

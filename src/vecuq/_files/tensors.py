@@ -32,7 +32,7 @@ def tensor_bytes(kind: str, header: dict[str, Any], arrays: dict[str, Array]) ->
 
     kept = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     full = {"format": FORMAT, "kind": kind, "library": __version__, **header}
-    full["checksum"] = _checksum(full, kept)
+    full["checksum"] = checksum_of(full, kept)
     made = bytes(save(kept, metadata={_KEY: header_text(full)}))
     if _header_length(made) > _MOST_HEADER:
         raise ModelFileError(
@@ -142,12 +142,13 @@ def _checked(place: str, text: str, arrays: dict[str, Array]) -> dict[str, Any]:
             f"{__version__}, which reads up to format {FORMAT}. Upgrade vecuq."
         )
     del header["checksum"]
-    if known.checksum != _checksum(header, arrays):
+    if known.checksum != checksum_of(header, arrays):
         raise ModelFileError(f"{place} was altered or damaged: its checksum does not match. Save it again.")
     return header
 
 
-def _checksum(header: dict[str, Any], arrays: dict[str, Array]) -> str:
+def checksum_of(header: dict[str, Any], arrays: dict[str, Array]) -> str:
+    """Return what distinguishes this content from any other; it is in the header of the file."""
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])

@@ -10,17 +10,19 @@ import numpy as np
 from msgspec import structs
 
 from vecuq._check import Array
-from vecuq._files import checked_header, under
+from vecuq._files import checked_header, checksum_of, under
 from vecuq.conformal import Bet, Fortune, SortedScores
 from vecuq.errors import ModelFileError
 from vecuq.monitor.begin import bets_of
+from vecuq.monitor.counted import CountedFiles
 from vecuq.monitor.monitor import Monitor
 from vecuq.monitor.sense import MonitorHeader, StreamHeader, check_standing, check_streams
 from vecuq.monitor.stream import Alarm, Stream
 from vecuq.ranker import Ranker, parts_of, ranker_of
 
-# 2: a stream for missing values, and no random number used twice. 3: the model in the same file.
-VERSION = 3
+# 2: a stream for missing values, and no random number used twice. 3: the model in the same file. 4: which files were
+# counted.
+VERSION = 4
 
 
 def parts_of_monitor(monitor: Monitor) -> tuple[str, dict[str, Any], dict[str, Array]]:
@@ -51,7 +53,8 @@ def parts_of_monitor(monitor: Monitor) -> tuple[str, dict[str, Any], dict[str, A
         for k, stream in enumerate(monitor.streams)
         for name, part in _parts(stream).items()
     }
-    return "monitor", header, arrays | {f"model/{name}": array for name, array in kept.items()}
+    arrays |= {f"model/{name}": array for name, array in kept.items()}
+    return "monitor", header, arrays | {f"counted/{name}": array for name, array in monitor.counted.arrays().items()}
 
 
 def _parts(stream: Stream) -> dict[str, Any]:
@@ -85,6 +88,8 @@ def monitor_of(header: dict[str, Any], arrays: dict[str, Array], ranker: Ranker 
     monitor.streams = tuple(_stream(stands, under(f"{k}.", arrays), bets[k]) for k, stands in enumerate(known.streams))
     for stream in monitor.streams:
         check_standing(stream, monitor.rows)
+    monitor.counted = CountedFiles.of(under("counted/", arrays))
+    monitor.saved_as = frozenset({checksum_of(header, arrays)})
     return monitor
 
 
@@ -95,7 +100,7 @@ def _model_of(known: MonitorHeader, arrays: dict[str, Array]) -> Ranker:
 
 
 def _refuse_version(version: object) -> None:
-    if version in (2, VERSION):
+    if version in (2, 3, VERSION):
         return
     older = isinstance(version, int) and version < VERSION
     age, remedy = ("an older", "Start again with another state file.") if older else ("a newer", "Upgrade vecuq.")

@@ -38,15 +38,17 @@ def fit(
     flip: Sequence[str] = (),
     missing: str = "error",
     drop_hint: str = "missing='drop'",
+    force: bool = False,
     watch: Watch = NOBODY,
 ) -> Fitted:
     """Fit a ranker to a table and save it.
 
     ``calibration`` is a file, several, a folder of part files, a pattern, or ``-`` for standard input. Rows with
     missing or infinite scores are refused, unless ``missing="drop"`` drops them; ``drop_hint`` says so in the error.
+    ``force`` replaces also a file that the job reads, or one that holds no model.
     """
     one_of("missing", missing, FIT_MISSING)
-    refuse_place(model, what="A model", reads=[calibration])
+    refuse_place(model, writes="model", reads=[calibration], force=force)
     source = TableSource.of(calibration)
     done = _fit_streaming(source, settings or Settings(), columns, flip, missing, watch)
     if done is None:

@@ -62,6 +62,7 @@ def score(
     sort: bool = False,
     top: int | None = None,
     stdout_format: str = "jsonl",
+    force: bool = False,
     watch: Watch = NOBODY,
 ) -> Scored:
     """Score a table in pieces of bounded size.
@@ -95,6 +96,8 @@ def score(
         Write that many of the most uncertain rows only, in this order; no more than these are held in memory.
     stdout_format
         ``"jsonl"`` or ``"arrow"`` (a stream).
+    force
+        Whether ``out`` may replace a file that the job reads, or one that holds no table.
     watch
         Called as rows are scored.
     """
@@ -103,7 +106,7 @@ def score(
         raise SettingError(f"stdout_format={stdout_format!r} is for standard output (-); {out} says its own format.")
     wanted = Wanted(alpha, explain, missing, select, replace, sort, top)
     found = load_any_model(model)
-    refuse_place(out, reads=[model, new])
+    refuse_place(out, reads=[model, new], force=force)
     return score_rows(_scoring_model(found, model), new, out, wanted, stdout_format=stdout_format, watch=watch)
 
 
