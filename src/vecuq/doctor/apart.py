@@ -34,23 +34,24 @@ def _heights(values: Array) -> Array | None:
     with np.errstate(over="ignore"):
         above = (values[:, usable] - middle[usable]) / (upper - middle)[usable]
     heights = np.log1p(np.clip(above, 0.0, 1e300)).mean(axis=1)
-    return np.asarray(heights) if len(np.unique(heights)) > len(heights) / 4 else None
+    return np.asarray(heights) if len(np.unique(heights)) > len(heights) / 2 else None
 
 
 def _above_gap(heights: Array) -> NDArray[np.intp]:
     """Return the rows above the clearest gap among the highest, if chance does not explain it; else none.
 
     From the top, ``j (z_j - z_{j+1})`` is exponential with one mean for every j if the z have an exponential tail
-    (Renyi), and smaller at the top if their tail is lighter: heights on a scale of magnitudes have such tails, however
-    heavy those of the columns are.
+    (Renyi): heights on a scale of magnitudes have such a tail or a lighter one, however heavy those of the columns
+    are. In a lighter tail steps are as long as those beside them, so a gap must exceed these as well.
     """
     order = np.argsort(heights)[::-1]
     ordered = heights[order]
     half, most = len(heights) // 2, int(_HIGHEST * len(heights))
-    steps = np.arange(1, half + 1) * -np.diff(ordered[: half + 1])
-    gap = int(steps[:most].argmax())
-    usual = (steps.sum() - steps[gap]) / (half - 1)
-    wide = ordered[gap] - ordered[gap + 1] > np.log(_FURTHER)
-    if not wide or steps[gap] <= usual * np.log(most / _CHANCE):
+    gaps = -np.diff(ordered[: half + 1])
+    steps = np.arange(1, half + 1) * gaps
+    place = int(steps[:most].argmax())
+    usual = (steps.sum() - steps[place]) / (half - 1) / (place + 1)
+    beside = max(float(gaps[:place].mean()) if place else 0.0, float(gaps[place + 1 : 2 * place + 10].mean()))
+    if gaps[place] < max(np.log(_FURTHER), np.log(most / _CHANCE) * max(usual, beside)):
         return np.empty(0, dtype=np.intp)
-    return np.asarray(order[: gap + 1])
+    return np.asarray(order[: place + 1])

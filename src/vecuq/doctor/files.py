@@ -9,7 +9,7 @@ from vecuq.doctor.case import FEWEST_ROWS, Case
 from vecuq.doctor.finding import Finding
 from vecuq.doctor.rates import percent
 from vecuq.doctor.repeats import row_keys
-from vecuq.doctor.statistics import chance_of_as_few, chance_of_as_many
+from vecuq.doctor.statistics import chance_of_as_many
 from vecuq.ranker import Ranker
 
 _ALPHA = 0.05
@@ -37,8 +37,7 @@ def _shared(case: Case, new: Array) -> list[Finding]:
     if len(keys) > 1 and len(keys) == len(case.keys) and np.array_equal(np.sort(keys), np.sort(case.keys)):
         what = "Both tables hold the same rows, so nothing is compared: drift and flags below mean nothing."
         return [Finding("files", "serious", what, remedy, figures)]
-    error = np.sqrt(by_itself * (1 - by_itself) * (1 / len(case.keys) + 1 / max(1, len(keys))))
-    if share <= 0.01 + by_itself + 4 * error:
+    if figures["copies"] <= _explained(len(keys), by_itself, len(case.keys)):
         return []
     what = (
         f"{figures['copies']:,} of {len(keys):,} new rows ({percent(share)}) are copies of calibration rows. Such rows "
@@ -47,36 +46,44 @@ def _shared(case: Case, new: Array) -> list[Finding]:
     return [Finding("files", "serious" if share > 0.5 else "warning", what, remedy, figures)]
 
 
+def _explained(n_new: int, by_itself: float, n: int) -> float:
+    """Return how many copies scores with few values explain, to four standard errors and a row in a hundred."""
+    likely = (by_itself * n + 2) / (n + 2)  # never 0: that none was seen does not mean that there is none
+    return n_new * (likely + 0.01) + 4 * float(np.sqrt(n_new * likely * (1 - likely) * (1 + n_new / n)))
+
+
 def _swapped(case: Case) -> list[Finding]:
-    """Compare what is flagged with what would be if the tables were exchanged."""
+    """See whether the new rows are the more certain ones, and calibration rows would be flagged beside them."""
     ranker, new = case.ranker, case.new_sample
-    if ranker is None or not ranker.diagnostics.n_held or len(new) < FEWEST_ROWS:
+    if ranker is None or not ranker.diagnostics.n_held or len(new) < FEWEST_ROWS or case.is_tiny:
         return []
-    now, _, few = _flags(ranker, new)
-    if few > _CHANCE:
+    scores = ranker.rank_complete(new)[1]
+    if _chance_of_higher(ranker.calibration_scores, scores) > _CHANCE:
         return []
     other = case.refit(new, case.settings)
     if isinstance(other, str) or not other.diagnostics.n_held:
         return []
-    then, many, _ = _flags(other, case.sample)
-    if many > _CHANCE or then < 2 * _ALPHA:
+    share, chance = _flagged(other, case.sample)
+    if chance > 0.01 or share < 1.5 * _ALPHA:
         return []
     what = (
-        f"Only {percent(now)} of the new rows are flagged at alpha {_ALPHA:g}; if the tables were exchanged, "
-        f"{percent(then)} of the calibration rows would be. Either the tables are in the wrong order, or the "
-        f"calibration rows contain out-of-distribution rows, or the new rows are more certain."
+        f"The new rows are more certain than the calibration rows. If the tables were exchanged, {percent(share)} of "
+        f"the calibration rows would be flagged at alpha {_ALPHA:g}. Are the tables in the wrong order? If not, the "
+        f"calibration rows may contain out-of-distribution rows."
     )
-    remedy = "Give the in-distribution rows first and the new rows second; see which rows stand out."
-    return [Finding("files", "warning", what, remedy, {"flagged": now, "flagged_if_exchanged": then})]
+    remedy = "Give the in-distribution rows first, the new rows second."
+    return [Finding("files", "warning", what, remedy, {"flagged_if_exchanged": share, "chance": chance})]
 
 
-def _flags(ranker: Ranker, rows: Array) -> tuple[float, float, float]:
-    """Return the share that is flagged, and the chance of as many and of as few without drift."""
-    bar = ranker.threshold(max(_ALPHA, 1 / (ranker.diagnostics.n_held + 1)))
-    held = ranker.calibration_scores
+def _chance_of_higher(old: Array, new: Array) -> float:
+    """Return the p-value of calibration scores that are higher than new ones (one-sided Kolmogorov-Smirnov)."""
+    from scipy.stats import ks_2samp
+
+    return float(ks_2samp(old, new, alternative="less", method="asymp").pvalue)
+
+
+def _flagged(ranker: Ranker, rows: Array) -> tuple[float, float]:
+    """Return the share of rows that is flagged, and the chance of as many without drift."""
+    bar, held = ranker.threshold(max(_ALPHA, 1 / (ranker.diagnostics.n_held + 1))), ranker.calibration_scores
     above, beyond = int((ranker.rank_complete(rows)[1] > bar).sum()), int((held > bar).sum())
-    return (
-        above / len(rows),
-        chance_of_as_many(above, len(rows), beyond, len(held)),
-        chance_of_as_few(above, len(rows), beyond, len(held)),
-    )
+    return above / len(rows), chance_of_as_many(above, len(rows), beyond, len(held))

@@ -12,6 +12,8 @@ from vecuq.doctor.statistics import ranks
 
 # Groups of up to so many rows are seen.
 _MOST_NEIGHBOURS = 32
+# Fewer groups than this are modes of one law as well.
+_FEWEST_GROUPS = 20
 # Neighbours are sought of so many rows, among so many.
 _MOST_ASKED, _MOST_AMONG = 2_000, 200_000
 # A column with fewer different values makes steps of its own.
@@ -39,7 +41,7 @@ def find_near_copies(values: Array, keys: Keys, seed: int = 0) -> NearCopies | N
     """
     points = _places(values[np.unique(keys[:_MOST_AMONG], return_index=True)[1]])
     n = len(points)
-    most = min(_MOST_NEIGHBOURS, n // 12)
+    most = min(_MOST_NEIGHBOURS, n // _FEWEST_GROUPS)
     if points.shape[1] < 2 or most < 3:
         return None
     from scipy.spatial import cKDTree
@@ -49,7 +51,8 @@ def find_near_copies(values: Array, keys: Keys, seed: int = 0) -> NearCopies | N
     distances = cKDTree(points).query(points[asked], k=most + 2)[0][:, 1:]
     steps = np.arange(1, most + 1) * np.diff(np.log(np.maximum(distances, 1e-300)), axis=1)
     usual = float(np.median(steps.mean(axis=0)))
-    if not usual > 0 or steps.mean(axis=0).max() < _CLEAR_STEP * usual:
+    # A few rows far out must not speak for all.
+    if not usual > 0 or np.minimum(steps, _CLEAR_ROW * usual).mean(axis=0).max() < _CLEAR_STEP * usual:
         return None
     sizes = np.where(steps.max(axis=1) > _CLEAR_ROW * usual, steps.argmax(axis=1) + 2, 1)
     if not (sizes > 1).any():

@@ -11,6 +11,8 @@ from vecuq.ranker import Ranker
 
 # Of what the column with the largest say does.
 _NO_SAY, _LITTLE_SAY = 0.1, 0.2
+# The share of its range in which the middle of a column lies, if the range is why it has no say.
+_NARROW = 0.1
 _OUTER = 3  # rows that may set a range by themselves
 _SHRINKS = 5.0  # how many times smaller the range must be without them
 
@@ -23,7 +25,10 @@ def check_scale(case: Case) -> list[Finding]:
     if len(says) < 2:
         return [Finding("scale", "ok", "One column alone sets the order.")]
     figures = {case.columns[k]: say for k, say in says.items()}
-    found = [_quiet(case, k, say, figures) for k, say in says.items() if say < _LITTLE_SAY]
+    narrow = {k: _narrowness(case.values[:, k]) for k in says}
+    found = [
+        _quiet(case, k, narrow[k], figures) for k, say in says.items() if say < _LITTLE_SAY and narrow[k] < _NARROW
+    ]
     return found or [Finding("scale", "ok", "Every column has a say.", "", {"say": figures})]
 
 
@@ -47,10 +52,15 @@ def _with(rows: Array, k: int, value: float) -> Array:
     return changed
 
 
-def _quiet(case: Case, k: int, say: float, figures: dict[str, float]) -> Finding:
-    name, column = case.columns[k], case.values[:, k]
+def _narrowness(column: Array) -> float:
+    """Return the share of the range that the middle 80 % of a column take."""
     low, high = np.quantile(column, [0.1, 0.9])
-    share = float((high - low) / np.ptp(column))
+    return float((high - low) / np.ptp(column))
+
+
+def _quiet(case: Case, k: int, share: float, figures: dict[str, float]) -> Finding:
+    name, column = case.columns[k], case.values[:, k]
+    say = figures[name]
     rows = _setting_the_range(column)
     shown = ", ".join(f"row {case.numbers[place]:,} ({column[place]:.4g})" for place in rows)
     what = (

@@ -56,10 +56,3 @@ def chance_of_as_many(above: int, n_new: int, beyond: int, n_held: int) -> float
     from scipy.stats import betabinom
 
     return float(betabinom.sf(above - 1, n_new, beyond + 1, n_held - beyond))
-
-
-def chance_of_as_few(above: int, n_new: int, beyond: int, n_held: int) -> float:
-    """Return the probability of as few rows above a threshold, or fewer, under the same law."""
-    from scipy.stats import betabinom
-
-    return float(betabinom.cdf(above, n_new, beyond + 1, n_held - beyond))
