@@ -15,6 +15,7 @@ from vecuq.table.source import (
     kind_of,
     stands_for,
 )
+from vecuq.table.suspicions import Suspicion, find_suspicions
 from vecuq.table.writing import STDOUT_FORMATS, write_batches
 
 __all__ = [
@@ -27,11 +28,13 @@ __all__ = [
     "Matching",
     "PathLike",
     "ScoreTable",
+    "Suspicion",
     "TableLike",
     "TableReader",
     "TableSource",
     "TakesScores",
     "count_rows",
+    "find_suspicions",
     "is_added",
     "is_stdio",
     "is_table_name",
