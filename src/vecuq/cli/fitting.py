@@ -90,7 +90,7 @@ def fit(
                 model,
                 settings,
                 columns=listed(columns),
-                flip=listed(flip) or (),
+                flip=listed(flip),
                 missing=missing,
                 watch=watch,
             )
