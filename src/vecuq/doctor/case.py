@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,8 @@ from vecuq.doctor.repeats import Keys, Repeats, find_repeats, row_keys
 from vecuq.doctor.row_order import RowOrder, see_order
 from vecuq.errors import VecuqError, VecuqWarning
 from vecuq.ranker import Ranker, Settings, draw_rows, fit_ranker, held_back_rows
-from vecuq.table import ScoreTable
+from vecuq.table import ScoreTable, Suspicion, find_suspicions
+from vecuq.transport import named_reference
 
 # Ranks and correlations of more rows say nothing new, and fits take longer.
 MOST_ROWS = 20_000
@@ -39,6 +40,7 @@ class Case:
     missing: dict[str, int]  # by column
     values: Array  # complete rows, (rows, columns)
     numbers: NDArray[np.intp]  # where in the table they stand
+    left_out: dict[str, str] = field(default_factory=dict)  # columns of numbers that are not taken for scores, and why
     new: Array | None = None  # new rows in the same columns, incomplete ones among them
 
     @staticmethod
@@ -55,6 +57,7 @@ class Case:
             missing_counts(values, table.columns),
             values if len(numbers) == len(values) else values[numbers],
             numbers,
+            dict(table.left_out),
             None if new is None else _matching(new, table),
         )
 
@@ -95,6 +98,12 @@ class Case:
         return np.empty(0) if self.ranker is None else self.ranker.rank_complete(self.sample)[1]
 
     @cached_property
+    def suspicions(self) -> tuple[Suspicion, ...]:
+        """Columns that look like something else than a score."""
+        signed = named_reference(self.settings.reference).signed
+        return find_suspicions(self.columns, self.values, flipped=self.flipped, directions=not signed)
+
+    @cached_property
     def keys(self) -> Keys:
         """One number per complete row, the same for equal rows."""
         return row_keys(self.values)
@@ -120,7 +129,11 @@ class Case:
         if self.ranker is None or self.is_tiny:
             return None
         rows = np.delete(self.values, self.apart, axis=0)  # a block of others is no trend
-        return see_order(self.ranker.rank_complete(rows)[1], dict(zip(self.columns, rows.T, strict=True)))
+        columns = dict(zip(self.columns, rows.T, strict=True))
+        for one in self.suspicions:
+            if one.kind in ("id", "time"):  # which the rows are sorted by, as they should be
+                columns.pop(one.column)
+        return see_order(self.ranker.rank_complete(rows)[1], columns)
 
     def expected(self, dependence: Dependence | None = None) -> Expected:
         """Return the false-alarm rates to expect if the rows depend on each other so; as found, by default."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from vecuq.doctor.case import Case
-from vecuq.doctor.columns import check_constant, check_direction, check_noise, check_overlap
+from vecuq.doctor.columns import check_constant, check_direction, check_kind, check_noise, check_overlap
 from vecuq.doctor.contamination import check_contamination
 from vecuq.doctor.drift import check_drift, check_flagged, check_new_missing
 from vecuq.doctor.files import check_files
@@ -29,6 +29,7 @@ CHECKS: tuple[Check, ...] = (
     check_constant,
     check_overlap,
     check_noise,
+    check_kind,
     check_direction,
     check_scale,
     check_contamination,

@@ -43,7 +43,7 @@ class Expected:
     0.04975124378109453
     >>> copies = Expected(300, 600, 3.0, Dependence(60.0, 1.0))
     >>> round(copies.effective), round(copies.rate(0.05), 2)
-    (10, 0.17)
+    (10, 0.18)
     """
 
     held: int
@@ -93,6 +93,7 @@ class Expected:
             "effective_held": self.effective,
             "smallest_alpha": self.smallest_alpha,
             "expected_rates": {f"{alpha:g}": self.rate(alpha) for alpha in USUAL},
+            "rate_interval": list(self.interval(USUAL[0])) if self.rate(USUAL[0]) else None,
         }
 
     def __str__(self) -> str:
@@ -132,7 +133,7 @@ def columns_that_count(values: Array) -> float:
 
     Examples
     --------
-    >>> columns_that_count(np.repeat(np.arange(9.0)[:, None], 3, axis=1)).round(6)
+    >>> round(columns_that_count(np.repeat(np.arange(9.0)[:, None], 3, axis=1)), 6)
     1.0
     """
     varying = values[:, np.ptp(values, axis=0) > 0]
