@@ -118,7 +118,7 @@ def rank(
                 folder,
                 Settings.paper() if paper else None,
                 columns=listed(columns),
-                flip=listed(flip) or (),
+                flip=listed(flip),
                 labels=_labels(error, ood),
                 wanted=wanted,
                 calibration_missing=calibration_missing,

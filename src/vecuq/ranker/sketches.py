@@ -17,7 +17,7 @@ from vecuq.errors import ColumnError, SettingError, TableError
 from vecuq.ranker.describe import direction_of
 from vecuq.ranker.sketch_sense import RANGES, SketchHeader, check_sketch
 from vecuq.ranker.solve import MOST_NODES, in_units
-from vecuq.table import ScoreTable
+from vecuq.table import ScoreTable, warn_of_columns
 from vecuq.transport import chebyshev_moments
 
 Ranges = Mapping[str, tuple[float, float]]
@@ -113,7 +113,7 @@ def sketch(
     ranges: Ranges | None = None,
     nodes: int = 12,
     columns: Sequence[str] | None = None,
-    flip: Iterable[str] = (),
+    flip: Iterable[str] | None = None,
 ) -> Sketch:
     """Summarise calibration rows.
 
@@ -139,6 +139,7 @@ def sketch(
     """
     table = ScoreTable.of(rows, columns=columns, flip=flip)
     refuse_missing(table.values, table.columns)
+    warn_of_columns(table)
     whole_number("nodes", nodes, 2)
     if float(nodes) ** len(table.columns) > 8 * MOST_NODES:
         raise SettingError(
