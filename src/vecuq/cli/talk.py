@@ -73,7 +73,6 @@ def _say(word: str, style: str, what: object) -> None:
         err.print(Text.assemble((word, style), f" {text}"))  # in one piece, or a bar would come between
     else:
         sys.stderr.write(f"{word} {text}\n")
-        sys.stderr.flush()
 
 
 def counted(count: int, what: str) -> str:
