@@ -41,8 +41,8 @@ def _say(line: str) -> None:
 
 def _preload() -> None:
     """Do once in this process what each forked one would do again: imports, fonts, the files to begin with."""
-    from vecuq.testing.commands import check_command
     from vecuq.testing.command_lines import GOOD_LINES
+    from vecuq.testing.commands import check_command
     from vecuq.testing.examples import workspace
 
     for words in GOOD_LINES:

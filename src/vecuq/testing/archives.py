@@ -69,11 +69,8 @@ def _npy(array: Any) -> bytes:
 def lying_array(draw: st.DrawFn) -> bytes:
     """Return a strategy of npy arrays whose header says something else than what follows."""
     descr = draw(st.sampled_from(_TYPES))
-    text = "{'descr': %r, 'fortran_order': %s, 'shape': %s, }" % (
-        descr,
-        draw(st.sampled_from(("False", "True", "None", "0"))),
-        draw(st.sampled_from(_SHAPES)),
-    )
+    fortran, shape = draw(st.sampled_from(("False", "True", "None", "0"))), draw(st.sampled_from(_SHAPES))
+    text = f"{{'descr': {descr!r}, 'fortran_order': {fortran}, 'shape': {shape}, }}"
     text = draw(st.sampled_from((text, text, text, text[:-3], "[" * 500, "{}", text.replace("shape", "shap"))))
     version = draw(st.sampled_from(((1, 0), (2, 0), (3, 0), (9, 9))))
     size = struct.pack("<H" if version == (1, 0) else "<I", draw(st.sampled_from((len(text) + 1, 0, 60000))))

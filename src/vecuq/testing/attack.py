@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,11 @@ class BrokenPromiseError(AssertionError):
         self.what = what
 
 
-@dataclass(frozen=True)
+# Longer files are shown by their size.
+_SHOWN = 300
+
+
+@dataclass(frozen=True, repr=False)
 class Attack:
     """What is tried: the files of a folder, the words of a command line, and what else the check needs to know.
 
@@ -37,6 +42,21 @@ class Attack:
     files: dict[str, bytes] = field(default_factory=dict)
     words: tuple[str, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        files = {
+            name: content if len(content) < _SHOWN else f"<{len(content):,} bytes>"
+            for name, content in self.files.items()
+        }
+        return f"Attack({self.target!r}, {files}, {self.words!r}, {self.facts!r})"
+
+    def keep(self, folder: Path, found: str) -> Path:
+        """Write the attack into a folder of finds, from which the next long run replays it; return its place."""
+        folder.mkdir(parents=True, exist_ok=True)
+        name = hashlib.sha256(f"{self.target} {found}".encode()).hexdigest()[:12]
+        path = folder / f"{self.target.replace(' ', '-')}-{name}.json"
+        self.save(path, found=found)
+        return path
 
     def save(self, path: Path, *, found: str = "") -> None:
         """Write the attack as JSON, with what was found."""

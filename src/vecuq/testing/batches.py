@@ -9,6 +9,7 @@ import resource
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -135,8 +136,9 @@ def _hunt(target: Any, one: Any, seed: int) -> None:
         report_multiple_bugs=False,
         print_blob=False,
     )
+    test: Callable[[], None] = seeded(seed)(how(given(target.attacks)(one)))
     try:
-        seeded(seed)(how(given(target.attacks)(one)))()
+        test()
     except (Exception, KeyboardInterrupt):
         return
 

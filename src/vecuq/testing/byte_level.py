@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Literal
+
 from hypothesis import strategies as st
 
 # Sizes, counts and offsets that a reader should not believe, as files write them.
+_ORDERS: tuple[Literal["little", "big"], ...] = ("little", "big")
 _LIES = tuple(
     number.to_bytes(width, order, signed=number < 0)
     for width in (1, 2, 4, 8)
-    for order in ("little", "big")
+    for order in _ORDERS
     for number in (0, 1, -1, 2 ** (8 * width - 1) - 1, -(2 ** (8 * width - 1)), 2 ** (4 * width))
 )
 
@@ -58,7 +62,7 @@ def _insert(draw: st.DrawFn, content: bytes) -> bytes:
     return content[:place] + draw(st.binary(min_size=1, max_size=9)) + content[place:]
 
 
-_WAYS = {
+_WAYS: dict[str, Callable[[st.DrawFn, bytes], bytes]] = {
     "flip": _flip,
     "overwrite": _overwrite,
     "cut": _cut,

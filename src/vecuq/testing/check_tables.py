@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.feather as feather
+from pyarrow import feather
 
 from vecuq._check import Array
 from vecuq.errors import VecuqError
@@ -73,7 +73,9 @@ def check_table(model: Any, table: pa.Table, library: str) -> bool:
         if "\n" in str(error):
             raise BrokenPromiseError("message", f"an error is one line; got {str(error)[:200]!r}") from error
         return False
-    except Exception as error:
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of polars is no Exception
         raise BrokenPromiseError("traceback", last_lines(error)) from error
     _compare(model, scores, lambda: _values_of(table, table.column_names if library == "numpy" else model.columns))
     return True

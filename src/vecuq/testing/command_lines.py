@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -207,7 +207,7 @@ def _option(draw: st.DrawFn, command: str, option: Any) -> list[str]:
     return [name, draw(_values(command, option))]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _values(command: str, option: Any) -> st.SearchStrategy[str]:
     """Return values for an option: those that its help names, odd ones, and files."""
     costly = next((_COSTLY[name] for name in option.opts if name in _COSTLY), None)

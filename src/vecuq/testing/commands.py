@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,7 @@ def _aside(words: Sequence[str], folder: Path, stdin: bytes) -> Iterator[tuple[i
         with warnings.catch_warnings():
             warnings.resetwarnings()
             warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.showwarning = _show_warning  # whoever runs tests may have put something else there
             yield out, err
     finally:
         for name in ("stdout", "stderr"):
@@ -106,6 +108,11 @@ def _aside(words: Sequence[str], folder: Path, stdin: bytes) -> Iterator[tuple[i
         signal.signal(signal.SIGTERM, handler)
 
 
+def _show_warning(message: Any, category: Any, filename: Any, lineno: Any, file: Any = None, line: Any = None) -> None:
+    """Print a warning as Python does."""
+    sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))
+
+
 def _contents(folder: Path) -> dict[str, bytes | None]:
     """Return every file below a folder by its name, with its content; None for a folder."""
     found = ((str(path.relative_to(folder)), path) for path in folder.rglob("*"))
@@ -113,7 +120,7 @@ def _contents(folder: Path) -> dict[str, bytes | None]:
 
 
 def check_command(words: Sequence[str], files: Mapping[str, bytes] | None = None, *, stdin: bytes = b"") -> Outcome:
-    """Run a command line in a fresh folder and raise if it forgets its manners.
+    r"""Run a command line in a fresh folder and raise if it forgets its manners.
 
     Whatever it is given, a command ends with exit code 0, 1, 2 or 130 and never with a traceback; a failure is one
     line that begins with ``error:``; what it reads stays as it is, and nothing temporary is left behind.
@@ -134,9 +141,9 @@ def check_command(words: Sequence[str], files: Mapping[str, bytes] | None = None
 
     Examples
     --------
-    >>> outcome = check_command(["score", "absent.vecuq", "new.csv"], {"new.csv": b"entropy\\n0.5\\n"})
+    >>> outcome = check_command(["score", "absent.vecuq", "new.csv"], {"new.csv": b"entropy\n0.5\n"})
     >>> outcome.code, outcome.stderr
-    (1, 'error: There is no file absent.vecuq.\\n')
+    (1, 'error: There is no file absent.vecuq.\n')
     """
     with tempfile.TemporaryDirectory(prefix="vecuq-testing-") as name:
         folder = Path(name)
@@ -200,7 +207,7 @@ def _check_files(outcome: Outcome, words: Sequence[str]) -> None:
 
 def _outputs_of(words: Sequence[str]) -> list[str]:
     """Return what a command line may write: the files that its options name, or that they name by default."""
-    given = [following for word, following in zip(words, words[1:], strict=False) if word in _OUTPUTS]
+    given = [following for word, following in pairwise(words) if word in _OUTPUTS]
     known = parameters(words[0]) if words and words[0] in command_names() else ()
     return given + [str(one.default) for one in known if "--out" in one.opts and one.default is not None]
 

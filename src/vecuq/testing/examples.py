@@ -70,6 +70,13 @@ def _monitor() -> Any:
 _MAKERS = {"model": _model, "sketch": _sketch, "pipeline": _pipeline, "monitor": _monitor}
 
 
+def load_again(made: Any) -> Any:
+    """Return something fitted as it comes back from its file."""
+    from vecuq._load import load
+
+    return load(made.to_bytes())
+
+
 @lru_cache
 def workspace() -> dict[str, bytes]:
     """Return a folder's files by name: tables, labels, saved files, classifier outputs, questions and answers."""

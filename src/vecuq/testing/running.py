@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import os
@@ -73,8 +72,7 @@ class Hunt:
         self.known.add(signature)
         self.say(f"found  {signature}: {found[:300]}")
         if path is not None:
-            name = hashlib.sha256(signature.encode()).hexdigest()[:12]
-            shutil.copy(path, self.finds / f"{signature.partition(':')[0].replace(' ', '-')}-{name}.json")
+            Attack.load(path).keep(self.finds, signature)
 
 
 def fuzz(

@@ -106,7 +106,7 @@ LIES: dict[str, Callable[[Any], Any]] = {
     "minus huge": _with(-1e308, 0),
     "negative": lambda array: -np.abs(array.astype(float)) - 1.0,
     "zeros": np.zeros_like,
-    "reversed": lambda array: np.flip(array),
+    "reversed": np.flip,
     "constant": lambda array: np.full_like(array, 0.5),
     "empty": lambda array: array[:0] if array.ndim else array,
     "short": lambda array: array[:-1] if array.ndim else array,

@@ -85,7 +85,10 @@ def as_frame(table: pa.Table, library: str) -> Any:
         import numpy as np
 
         # pyarrow's own to_numpy forgets what is missing in a dictionary.
-        return np.column_stack([np.array(column.to_pylist()) for column in table.columns])
+        cells = [np.array(column.to_pylist()) for column in table.columns]
+        if any(array.ndim != 1 for array in cells):
+            raise TypeError("a matrix has no place for lists")
+        return np.column_stack(cells)
     if library == "records":
         return table.to_pylist()
     return table.to_pydict() if library == "columns" else table

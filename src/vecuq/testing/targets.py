@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from vecuq._check import Array
 from vecuq.testing.answer_lines import READER_KINDS, answer_lines, good_line
 from vecuq.testing.attack import Attack
 from vecuq.testing.bombs import BOMBS
@@ -20,7 +21,7 @@ from vecuq.testing.check_saved import check_saved_file
 from vecuq.testing.check_tables import check_table, check_table_file
 from vecuq.testing.command_lines import command_lines, command_names, parameters
 from vecuq.testing.commands import check_command
-from vecuq.testing.examples import COLUMNS, example, workspace
+from vecuq.testing.examples import COLUMNS, example, load_again, workspace
 from vecuq.testing.replies import replies
 from vecuq.testing.saved_files import NUDGE, SAVED_KINDS, answers_of, saved_files
 from vecuq.testing.table_files import ENDINGS, table_files
@@ -101,15 +102,14 @@ def _saved(kind: str) -> st.SearchStrategy[Attack]:
 
 def _check_saved(attack: Attack) -> bool:
     kind = attack.target.removeprefix("saved ")
-    expected = answers_of(kind, _again(kind))
+    expected = _expected(kind)
     return check_saved_file(kind, attack.files[f"{kind}.vecuq"], expected, may_differ=attack.facts.get("how") == NUDGE)
 
 
-def _again(kind: str) -> object:
-    """Return the example as it comes back from its file: a monitor changes when it is asked."""
-    from vecuq._load import load
-
-    return load(example(kind).to_bytes())
+@lru_cache
+def _expected(kind: str) -> dict[str, Array]:
+    # As it comes back from its file: a monitor changes when it is asked.
+    return answers_of(kind, load_again(example(kind)))
 
 
 def _answers(kind: str) -> st.SearchStrategy[Attack]:

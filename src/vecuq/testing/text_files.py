@@ -63,7 +63,7 @@ def csv_text(draw: st.DrawFn, table: pa.Table, separator: str | None = None) -> 
         _spoil(draw, rows)
     sink = io.StringIO(newline="")
     sep = draw(st.sampled_from((",", ",", ";", "\t", "|"))) if separator is None else separator
-    quoting = draw(st.sampled_from((csv.QUOTE_MINIMAL, csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC)))
+    quoting: Any = draw(st.sampled_from((csv.QUOTE_MINIMAL, csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC)))
     writer = csv.writer(sink, delimiter=sep, quoting=quoting, lineterminator=draw(st.sampled_from(_ENDS)))
     writer.writerows(rows)
     return sink.getvalue().encode(draw(st.sampled_from(_ENCODINGS)), "replace")
@@ -127,7 +127,7 @@ def _plain(cell: Any) -> Any:
 
 @st.composite
 def packed(draw: st.DrawFn, content: bytes) -> bytes:
-    """Return a strategy of the same bytes under gzip: whole, in two members, cut, with rubbish behind, or not at all."""
+    """Return a strategy of the same bytes under gzip: whole, in two members, cut, with rubbish behind, or plain."""
     half = len(content) // 2
     whole = gzip.compress(content, mtime=0)
     return draw(
