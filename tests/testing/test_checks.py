@@ -19,9 +19,9 @@ from vecuq.testing import (
     check_scores,
     check_table_file,
 )
-from vecuq.testing.commands import run_command
-from vecuq.testing.replies import GOOD_REPLY, KEY
-from vecuq.testing.saved_files import LIES, NUDGE
+from vecuq.testing.checks.commands import run_command
+from vecuq.testing.hostile.saved import LIES, NUDGE
+from vecuq.testing.hostile.servers import GOOD_REPLY, KEY
 
 MODEL = testing.example("model")
 ROWS = np.random.default_rng(0).gamma(1.0, size=(9, 2))

@@ -3,16 +3,17 @@
 from importlib import import_module
 
 import pytest
+from hypothesis import given, settings
 
 from vecuq import testing
 from vecuq._load import _READERS
 from vecuq.answers import KINDS
 from vecuq.cli.app import COMMANDS
 from vecuq.table import EXTENSIONS
-from vecuq.testing.answer_lines import good_line
-from vecuq.testing.command_lines import ARGUMENTS, GOOD_LINES, command_lines, parameters
-from vecuq.testing.saved_files import answers_of
-from vecuq.testing.table_files import table_files
+from vecuq.testing.hostile.answers import good_line
+from vecuq.testing.hostile.commands import ARGUMENTS, GOOD_LINES, command_lines, parameters
+from vecuq.testing.hostile.files import table_files
+from vecuq.testing.hostile.saved import answers_of
 
 
 def names(group):
@@ -49,6 +50,6 @@ def test_a_kind_that_comes_later_is_asked_for_by_name(monkeypatch):
         good_line("bard", "x")
     with pytest.raises(NotImplementedError, match=r"Add a strategy for table files that end in \.orc"):
         table_files(".orc")
-    monkeypatch.setattr(import_module("vecuq.testing.command_lines"), "ARGUMENTS", {})
+    monkeypatch.setattr(import_module("vecuq.testing.hostile.commands"), "ARGUMENTS", {})
     with pytest.raises(NotImplementedError, match="Add files for the argument MODEL"):
-        command_lines("score").example()
+        settings(database=None)(given(command_lines("score"))(lambda words: None))()

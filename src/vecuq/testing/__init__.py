@@ -5,27 +5,27 @@ try:
 except ImportError:  # pragma: no cover - the tests have it
     raise ImportError("vecuq.testing needs Hypothesis: pip install 'vecuq[testing]'") from None
 
-from vecuq.testing.answer_lines import READER_KINDS, answer_lines
 from vecuq.testing.attack import Attack, BrokenPromiseError
-from vecuq.testing.batches import Limits, Tally
-from vecuq.testing.bombs import BOMBS
-from vecuq.testing.byte_level import damaged
-from vecuq.testing.cells import TYPES
-from vecuq.testing.check_answers import check_reader
-from vecuq.testing.check_replies import check_reply
-from vecuq.testing.check_saved import check_saved_file
-from vecuq.testing.check_scores import check_scores
-from vecuq.testing.check_tables import check_table, check_table_file
-from vecuq.testing.command_lines import command_lines, command_names
-from vecuq.testing.commands import Outcome, check_command
+from vecuq.testing.checks.answers import check_reader
+from vecuq.testing.checks.commands import Outcome, check_command
+from vecuq.testing.checks.saved import check_saved_file
+from vecuq.testing.checks.scores import check_scores
+from vecuq.testing.checks.servers import check_reply
+from vecuq.testing.checks.tables import check_table, check_table_file
 from vecuq.testing.examples import example, load_again, workspace
-from vecuq.testing.json_level import altered
-from vecuq.testing.replies import replies
-from vecuq.testing.running import fuzz
-from vecuq.testing.saved_files import SAVED_KINDS, answers_of, put_together, saved_files, taken_apart
-from vecuq.testing.table_files import ENDINGS, table_files
-from vecuq.testing.tables import LIBRARIES, as_frame, score_tables
-from vecuq.testing.targets import Target, check, targets
+from vecuq.testing.hostile.answers import READER_KINDS, answer_lines
+from vecuq.testing.hostile.bombs import BOMBS
+from vecuq.testing.hostile.byte_level import damaged
+from vecuq.testing.hostile.cells import TYPES
+from vecuq.testing.hostile.commands import command_lines, command_names
+from vecuq.testing.hostile.files import ENDINGS, table_files
+from vecuq.testing.hostile.json_level import altered
+from vecuq.testing.hostile.saved import SAVED_KINDS, answers_of, put_together, saved_files, taken_apart
+from vecuq.testing.hostile.servers import replies
+from vecuq.testing.hostile.tables import LIBRARIES, as_frame, score_tables
+from vecuq.testing.hunt.batches import Limits, Tally
+from vecuq.testing.hunt.running import fuzz
+from vecuq.testing.registry import Target, check, targets
 
 __all__ = [
     "BOMBS",

@@ -6,11 +6,15 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from vecuq.testing.batches import Tally
-from vecuq.testing.running import fuzz
-from vecuq.testing.targets import targets
+from vecuq.testing.checks.commands import check_command
+from vecuq.testing.examples import workspace
+from vecuq.testing.hostile.commands import GOOD_LINES
+from vecuq.testing.hunt.batches import Tally
+from vecuq.testing.hunt.running import fuzz
+from vecuq.testing.registry import targets
 
 
 def main() -> int:
@@ -25,7 +29,7 @@ def main() -> int:
     seed = int(time.time()) if given.seed is None else given.seed
     wanted = tuple(given.only.split(","))
     names = [name for name in targets() if name.startswith(wanted)]
-    _preload()
+    _preload(names)
     sys.stdout.write(f"{len(names)} targets, {given.minutes:g} minutes, {given.jobs} processes, seed {seed}\n")
     sys.stdout.flush()
     tallies = fuzz(names, seconds=60 * given.minutes, finds=given.finds, jobs=given.jobs, seed=seed, say=_say)
@@ -39,14 +43,12 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-def _preload() -> None:
+def _preload(names: Sequence[str]) -> None:
     """Do once in this process what each forked one would do again: imports, fonts, the files to begin with."""
-    from vecuq.testing.command_lines import GOOD_LINES
-    from vecuq.testing.commands import check_command
-    from vecuq.testing.examples import workspace
-
-    for words in GOOD_LINES:
-        check_command(words.split(), workspace())
+    commands = {name.removeprefix("command ") for name in names}
+    for words in (line.split() for line in GOOD_LINES):
+        if words[0] in commands:
+            check_command(words, workspace())
 
 
 def table_of(tallies: dict[str, Tally]) -> list[str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from vecuq.testing.attack import BrokenPromiseError
-from vecuq.testing.command_lines import command_names, parameters
+from vecuq.testing.hostile.commands import command_names, parameters
 
 _CODES = (0, 1, 2, 130)
 # What an option names that a command may write; every other file is only read.

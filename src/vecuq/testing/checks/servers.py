@@ -8,9 +8,9 @@ import tempfile
 from pathlib import Path
 
 from vecuq.testing.attack import BrokenPromiseError
-from vecuq.testing.commands import Outcome, refuse_bad_manners, run_command
+from vecuq.testing.checks.commands import Outcome, refuse_bad_manners, run_command
 from vecuq.testing.examples import workspace
-from vecuq.testing.replies import KEY, serving
+from vecuq.testing.hostile.servers import KEY, serving
 
 _VARIABLE = "VECUQ_TESTING_KEY"
 _ASK = ("ask", "questions.jsonl", "--model", "m", "--samples", "1", "--tries", "1", "--timeout", "2", "-o", "a.jsonl")

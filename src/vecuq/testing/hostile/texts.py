@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from vecuq.testing.json_level import altered, as_json
+from vecuq.testing.hostile.json_level import altered, as_json
 
 ODD_CELLS = (
     *(

@@ -10,8 +10,8 @@ import numpy as np
 from vecuq._load import load
 from vecuq.errors import VecuqError
 from vecuq.testing.attack import BrokenPromiseError
-from vecuq.testing.commands import last_lines
-from vecuq.testing.saved_files import answers_of
+from vecuq.testing.checks.commands import last_lines
+from vecuq.testing.hostile.saved import answers_of
 
 
 def check_saved_file(kind: str, content: bytes, expected: dict[str, Any], *, may_differ: bool = False) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from vecuq.answers import KINDS
-from vecuq.testing.byte_level import damaged
-from vecuq.testing.json_level import altered, as_json
+from vecuq.testing.hostile.byte_level import damaged
+from vecuq.testing.hostile.json_level import altered, as_json
 
 READER_KINDS = tuple(kind for kind in KINDS if kind != "auto")
 _TOP = [{"token": "x", "logprob": -0.5}, {"token": "y", "logprob": -1.5}]
@@ -111,7 +111,7 @@ _IDS = {"openai": "custom_id", "lm-eval": "doc_id"}
 def good_line(kind: str, name: str, place: int = 0) -> dict[str, Any]:
     """Return a line that the reader of ``kind`` takes, under an id."""
     if kind not in LINES:
-        raise NotImplementedError(f"Add lines of answers of the kind {kind!r} to vecuq/testing/answer_lines.py.")
+        raise NotImplementedError(f"Add lines of answers of the kind {kind!r} to vecuq/testing/hostile/answers.py.")
     return {_IDS.get(kind, "id"): name, **LINES[kind][place % len(LINES[kind])]}
 
 

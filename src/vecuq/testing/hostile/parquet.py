@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
-from vecuq.testing import thrift
+from vecuq.testing.hostile import thrift
 
 _LIES = (0, 1, -1, 2, 7, 15, 100, 2**16, 2**31 - 1, -(2**31), 2**31, 2**40, 2**62, -(2**63))
 _MAGIC = b"PAR1"

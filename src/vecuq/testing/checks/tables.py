@@ -15,9 +15,9 @@ from pyarrow import feather
 from vecuq._check import Array
 from vecuq.errors import VecuqError
 from vecuq.testing.attack import BrokenPromiseError
-from vecuq.testing.commands import last_lines, refuse_bad_manners, run_command
-from vecuq.testing.independent import NoNumberError, NoOpinionError, number_in, values_in
-from vecuq.testing.tables import as_frame
+from vecuq.testing.checks.commands import last_lines, refuse_bad_manners, run_command
+from vecuq.testing.checks.independent import NoNumberError, NoOpinionError, number_in, values_in
+from vecuq.testing.hostile.tables import as_frame
 
 
 def check_table_file(model: Any, content: bytes, ending: str, *, more: Sequence[str] = ()) -> bool:

@@ -11,10 +11,10 @@ import pyarrow.feather
 from hypothesis import strategies as st
 
 from vecuq.table import EXTENSIONS
-from vecuq.testing import archives, parquet_files
-from vecuq.testing.byte_level import damaged
-from vecuq.testing.tables import score_tables
-from vecuq.testing.text_files import csv_text, json_lines, packed
+from vecuq.testing.hostile import archives, parquet
+from vecuq.testing.hostile.byte_level import damaged
+from vecuq.testing.hostile.tables import score_tables
+from vecuq.testing.hostile.texts import csv_text, json_lines, packed
 
 
 def table_files(ending: str, columns: Sequence[str] | None = None) -> st.SearchStrategy[bytes]:
@@ -29,7 +29,7 @@ def table_files(ending: str, columns: Sequence[str] | None = None) -> st.SearchS
     """
     if ending not in _WRITERS:
         raise NotImplementedError(
-            f"Add a strategy for table files that end in {ending} to vecuq/testing/table_files.py."
+            f"Add a strategy for table files that end in {ending} to vecuq/testing/hostile/files.py."
         )
     return _table_file(ending, columns)
 
@@ -58,10 +58,10 @@ def _packed(write: Any) -> Any:
 
 def _parquet(draw: st.DrawFn, table: pa.Table) -> bytes:
     try:
-        content = parquet_files.spelt(draw, table)
+        content = parquet.spelt(draw, table)
     except (pa.ArrowException, OSError):  # a type that parquet cannot hold
-        content = parquet_files.spelt(draw, _flat(table))
-    return draw(parquet_files.lying(content)) if draw(st.booleans()) else content
+        content = parquet.spelt(draw, _flat(table))
+    return draw(parquet.lying(content)) if draw(st.booleans()) else content
 
 
 def _flat(table: pa.Table) -> pa.Table:

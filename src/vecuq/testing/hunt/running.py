@@ -10,12 +10,12 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from vecuq.testing.attack import Attack
-from vecuq.testing.batches import CURRENT, RESULT, Limits, Tally, in_child, replay, run_batch, signature_of
+from vecuq.testing.hunt.batches import CURRENT, RESULT, Limits, Tally, in_child, replay, run_batch, signature_of
 
 _POLL = 0.05
 
@@ -117,15 +117,17 @@ def fuzz(
                 # The target that had the least time so far.
                 name = min(names, key=lambda one: (hunt.spent.get(one, 0.0), any(b.target == one for b in running)))
                 hunt.spent[name] = hunt.spent.get(name, 0.0) + 1e-6
-                running.append(_begin(hunt, name, seed * 1_000_003 + next(number), Path(scratch)))
+                begun = seed * 1_000_003 + next(number)
+                running.append(_begin(hunt, name, begun, Path(scratch), left=over - time.monotonic()))
             running = _still_running(hunt, running)
             time.sleep(_POLL)
     return hunt.tallies
 
 
-def _begin(hunt: Hunt, name: str, seed: int, scratch: Path) -> _Batch:
+def _begin(hunt: Hunt, name: str, seed: int, scratch: Path, *, left: float) -> _Batch:
     folder = Path(tempfile.mkdtemp(dir=scratch))
-    work = partial(run_batch, name, seed, folder, hunt.limits, hunt.known)
+    limits = replace(hunt.limits, batch=min(left, hunt.limits.batch))
+    work = partial(run_batch, name, seed, folder, limits, hunt.known)
     return _Batch(in_child(work, hunt.limits), name, folder, time.monotonic())
 
 

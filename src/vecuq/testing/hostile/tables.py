@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from vecuq.testing.cells import NUMERIC, TYPES, draw_column, names
+from vecuq.testing.hostile.cells import NUMERIC, TYPES, draw_column, names
 
 # What a table can be handed over as; "records" is a list of dicts, "columns" a dict of arrays.
 LIBRARIES = ("pyarrow", "pandas", "polars", "numpy", "records", "columns")

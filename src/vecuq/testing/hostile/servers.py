@@ -10,8 +10,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from vecuq.testing.byte_level import damaged
-from vecuq.testing.json_level import altered, as_json
+from vecuq.testing.hostile.byte_level import damaged
+from vecuq.testing.hostile.json_level import altered, as_json
 
 KEY = "sk-hostile-0123456789"
 _TOP = [{"token": "x", "logprob": -0.1}, {"token": "y", "logprob": -2.5}]

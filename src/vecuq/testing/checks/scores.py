@@ -13,7 +13,7 @@ from vecuq._check import Array
 from vecuq._load import load
 from vecuq.errors import VecuqError
 from vecuq.testing.attack import BrokenPromiseError
-from vecuq.testing.commands import last_lines
+from vecuq.testing.checks.commands import last_lines
 
 Score = Callable[[Any], Array]
 # Rows that are scored one by one; all of a long table would take long.

@@ -10,9 +10,9 @@ from typing import Any
 
 from vecuq.answers import read_answers
 from vecuq.errors import VecuqError
-from vecuq.testing.answer_lines import good_line
 from vecuq.testing.attack import BrokenPromiseError
-from vecuq.testing.commands import last_lines
+from vecuq.testing.checks.commands import last_lines
+from vecuq.testing.hostile.answers import good_line
 
 Read = Callable[..., Any]
 _GOOD = "good"

@@ -11,21 +11,21 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from vecuq._check import Array
-from vecuq.testing.answer_lines import READER_KINDS, answer_lines, good_line
 from vecuq.testing.attack import Attack
-from vecuq.testing.bombs import BOMBS
-from vecuq.testing.cells import TYPES
-from vecuq.testing.check_answers import check_reader
-from vecuq.testing.check_replies import check_reply
-from vecuq.testing.check_saved import check_saved_file
-from vecuq.testing.check_tables import check_table, check_table_file
-from vecuq.testing.command_lines import command_lines, command_names, parameters
-from vecuq.testing.commands import check_command
+from vecuq.testing.checks.answers import check_reader
+from vecuq.testing.checks.commands import check_command
+from vecuq.testing.checks.saved import check_saved_file
+from vecuq.testing.checks.servers import check_reply
+from vecuq.testing.checks.tables import check_table, check_table_file
 from vecuq.testing.examples import COLUMNS, example, load_again, workspace
-from vecuq.testing.replies import replies
-from vecuq.testing.saved_files import NUDGE, SAVED_KINDS, answers_of, saved_files
-from vecuq.testing.table_files import ENDINGS, table_files
-from vecuq.testing.tables import LIBRARIES, score_tables
+from vecuq.testing.hostile.answers import READER_KINDS, answer_lines, good_line
+from vecuq.testing.hostile.bombs import BOMBS
+from vecuq.testing.hostile.cells import TYPES
+from vecuq.testing.hostile.commands import command_lines, command_names, parameters
+from vecuq.testing.hostile.files import ENDINGS, table_files
+from vecuq.testing.hostile.saved import SAVED_KINDS, answers_of, is_undetectable, saved_files
+from vecuq.testing.hostile.servers import replies
+from vecuq.testing.hostile.tables import LIBRARIES, score_tables
 
 _MORE: tuple[tuple[str, ...], ...] = (
     (),
@@ -103,7 +103,8 @@ def _saved(kind: str) -> st.SearchStrategy[Attack]:
 def _check_saved(attack: Attack) -> bool:
     kind = attack.target.removeprefix("saved ")
     expected = _expected(kind)
-    return check_saved_file(kind, attack.files[f"{kind}.vecuq"], expected, may_differ=attack.facts.get("how") == NUDGE)
+    hidden = is_undetectable(attack.facts.get("where", ""), attack.facts.get("how", ""))
+    return check_saved_file(kind, attack.files[f"{kind}.vecuq"], expected, may_differ=hidden)
 
 
 @lru_cache

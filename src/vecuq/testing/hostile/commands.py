@@ -190,7 +190,9 @@ def _is_half(word: str) -> bool:
 def _argument(draw: st.DrawFn, argument: Any) -> list[str]:
     known = ARGUMENTS.get(argument.metavar or "")
     if known is None:
-        raise NotImplementedError(f"Add files for the argument {argument.metavar} to vecuq/testing/command_lines.py.")
+        raise NotImplementedError(
+            f"Add files for the argument {argument.metavar} to vecuq/testing/hostile/commands.py."
+        )
     if not argument.required and draw(st.booleans()):
         return []
     several = draw(st.integers(1, 2)) if argument.nargs == -1 else 1

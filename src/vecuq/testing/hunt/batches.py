@@ -15,18 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from vecuq.testing.attack import Attack, BrokenPromiseError
-from vecuq.testing.commands import last_lines
+from vecuq.testing.checks.commands import last_lines
 
 CURRENT, RESULT = "current.json", "result.json"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one input may take: MiB above what the process had before, seconds, and the seconds of a batch."""
+    """What one input may take, in MiB above what the process had and in seconds; seconds of a batch, and to shrink."""
 
     memory: int = 512
     seconds: float = 60.0
     batch: float = 20.0
+    shrink: float = 20.0
 
 
 @dataclass
@@ -98,13 +99,13 @@ def _peak() -> int:
 
 def run_batch(name: str, seed: int, folder: Path, limits: Limits, known: set[str]) -> None:
     """Attack one target until the time of the batch is over or something new is found; write the result down."""
-    from vecuq.testing.targets import targets
+    from vecuq.testing.registry import targets
 
     target, tally, over = targets()[name], Tally(), time.monotonic() + limits.batch
     small: dict[str, tuple[Attack, str]] = {}
 
     def one(attack: Attack) -> None:
-        if time.monotonic() > over + (limits.batch if small else 0.0):
+        if time.monotonic() > over + (limits.shrink if small else 0.0):
             raise _EnoughError
         attack.save(folder / CURRENT)
         found = try_one(target, attack, limits, tally)
@@ -145,7 +146,7 @@ def _hunt(target: Any, one: Any, seed: int) -> None:
 
 def replay(path: Path, folder: Path, limits: Limits) -> None:
     """Try an attack that was kept, and write down what came of it."""
-    from vecuq.testing.targets import targets
+    from vecuq.testing.registry import targets
 
     attack, tally = Attack.load(path), Tally()
     found = try_one(targets()[attack.target], attack, limits, tally)
