@@ -3,17 +3,20 @@
 from importlib import import_module
 
 import pytest
+import typer
 from hypothesis import given, settings
 
 from vecuq import testing
 from vecuq._load import _READERS
 from vecuq.answers import KINDS
-from vecuq.cli.app import COMMANDS
+from vecuq.cli import app
 from vecuq.table import EXTENSIONS
 from vecuq.testing.hostile.answers import good_line
 from vecuq.testing.hostile.commands import ARGUMENTS, GOOD_LINES, command_lines, parameters
 from vecuq.testing.hostile.files import table_files
 from vecuq.testing.hostile.saved import answers_of
+
+COMMANDS = list(typer.main.get_command(app).commands)
 
 
 def names(group):

@@ -23,6 +23,10 @@ from vecuq.testing.hostile.commands import command_names, parameters
 _CODES = (0, 1, 2, 130)
 # What an option names that a command may write; every other file is only read.
 _OUTPUTS = ("-o", "--out", "--state", "--curves")
+# What a command listens to while it runs.
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+_DEFECT = "error: unexpected "  # how the last catch begins
+_NO_MEMORY = "error: not enough memory"
 _STRICT, _FORCE = "--strict", "--force"
 _STARTS = {
     b"PAR1": "parquet",
@@ -82,7 +86,8 @@ def _called() -> tuple[object, BaseException | None]:
 def _aside(words: Sequence[str], folder: Path, stdin: bytes) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
     """Put arguments, streams, folders, signals and warnings aside, and back afterwards."""
     kept: dict[str, Any] = {name: getattr(sys, name) for name in ("argv", "stdin", "stdout", "stderr")}
-    place, temporary, handler = Path.cwd(), tempfile.tempdir, signal.getsignal(signal.SIGTERM)
+    place, temporary = Path.cwd(), tempfile.tempdir
+    handlers = {number: signal.getsignal(number) for number in _SIGNALS}
     out, err = io.BytesIO(), io.BytesIO()
     scratch = folder / ".scratch"
     scratch.mkdir(exist_ok=True)
@@ -105,7 +110,8 @@ def _aside(words: Sequence[str], folder: Path, stdin: bytes) -> Iterator[tuple[i
             setattr(sys, name, value)
         os.chdir(place)
         tempfile.tempdir = temporary
-        signal.signal(signal.SIGTERM, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def _show_warning(message: Any, category: Any, filename: Any, lineno: Any, file: Any = None, line: Any = None) -> None:
@@ -178,6 +184,11 @@ def _check_streams(outcome: Outcome, words: Sequence[str]) -> None:
         return
     if "Traceback (most recent call last)" in outcome.stderr:
         raise BrokenPromiseError("traceback", lines[-1])
+    for line in lines:
+        if line.startswith(_DEFECT):
+            raise BrokenPromiseError("traceback", line[:300])
+        if line.startswith(_NO_MEMORY):
+            raise BrokenPromiseError("memory", "the command ran out of memory.")
     odd = [line for line in lines if not line.startswith(("error: ", "note: "))]
     if odd:
         raise BrokenPromiseError("stray line", repr(odd[0][:300]))
