@@ -20,6 +20,7 @@ from vecuq.testing import (
     check_table_file,
 )
 from vecuq.testing.checks.commands import run_command
+from vecuq.testing.hostile.cells import MARKUP
 from vecuq.testing.hostile.saved import LIES, NUDGE
 from vecuq.testing.hostile.servers import GOOD_REPLY, KEY
 
@@ -206,6 +207,16 @@ def test_a_command_without_manners_is_seen(monkeypatch, main, told):
     monkeypatch.setattr("vecuq.cli.main", main)
     with pytest.raises(BrokenPromiseError, match=told):
         check_command(["score", "new.csv"], {"new.csv": b"a\n"})
+
+
+def test_a_page_that_would_run_a_name_is_seen(monkeypatch):
+    def careless():
+        with open("report.html", "w") as file:
+            file.write(f"<td>{MARKUP}</td>")
+
+    monkeypatch.setattr("vecuq.cli.main", careless)
+    with pytest.raises(BrokenPromiseError, match="markup"):
+        check_command(["report"])
 
 
 def test_a_file_replaced_by_another_kind_is_seen(monkeypatch):

@@ -23,13 +23,13 @@ def check(attack):
 
 attacks = st.integers(0, 1000).map(lambda number: Attack("numbers", facts={{"number": number}}))
 room.targets = lambda: {{"numbers": Target(attacks, check)}}
-limits = Limits(memory=100, seconds=3.0, batch=1.0)
+limits = Limits(memory=50, seconds=2.0, batch=1.0, shrink=10.0)
 found = fuzz(["numbers"], seconds=float(sys.argv[2]), finds=Path(sys.argv[1]), limits=limits, say=print)
 print("tried", found["numbers"].tried if "numbers" in found else 0)
 """
 BODIES = {
     "a promise": "if number > 500: raise BrokenPromiseError('wrong score', 'too large')",
-    "memory": "if number > 500: kept = bytearray(300 * 2**20)",
+    "memory": "if number > 500: kept = bytearray(80 * 2**20)",
     "a crash": "if number > 500: import os; os.abort()",
     "time": "if number > 500: time.sleep(60)",
     "nothing": "pass",

@@ -23,6 +23,7 @@ from vecuq.testing.hostile.bombs import BOMBS
 from vecuq.testing.hostile.cells import TYPES
 from vecuq.testing.hostile.commands import command_lines, command_names, parameters
 from vecuq.testing.hostile.files import ENDINGS, table_files
+from vecuq.testing.hostile.folders import spoilt_files
 from vecuq.testing.hostile.saved import SAVED_KINDS, answers_of, is_undetectable, saved_files
 from vecuq.testing.hostile.servers import replies
 from vecuq.testing.hostile.tables import LIBRARIES, score_tables
@@ -135,7 +136,13 @@ def _check_reply(attack: Attack) -> bool:
 
 def _lines(name: str) -> st.SearchStrategy[Attack]:
     parameters(name)
-    return command_lines(name).map(lambda words: Attack(f"command {name}", words=tuple(words)))
+    return _command_attack(name)
+
+
+@st.composite
+def _command_attack(draw: st.DrawFn, name: str) -> Attack:
+    words = tuple(draw(command_lines(name)))
+    return Attack(f"command {name}", draw(spoilt_files(words)) if draw(st.booleans()) else {}, words)
 
 
 def _check_line(attack: Attack) -> bool:

@@ -12,22 +12,24 @@ import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from vecuq.testing.attack import BrokenPromiseError
+from vecuq.testing.hostile.cells import MARKUP
 from vecuq.testing.hostile.commands import command_names, parameters
 
 _CODES = (0, 1, 2, 130)
 # What an option names that a command may write; every other file is only read.
 _OUTPUTS = ("-o", "--out", "--state", "--curves")
+_PAGES = (".html", ".svg", ".md")
 # What a command listens to while it runs.
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _DEFECT = "error: unexpected "  # how the last catch begins
 _NO_MEMORY = "error: not enough memory"
-_STRICT, _FORCE = "--strict", "--force"
+_STRICT, _FORCE, _DEBUG = "--strict", "--force", "--debug"
 _STARTS = {
     b"PAR1": "parquet",
     b"PK": "zip",
@@ -50,6 +52,7 @@ class Outcome:
     changed: tuple[str, ...]
     lost: tuple[str, ...]
     replaced: tuple[str, ...]
+    written: dict[str, bytes] = field(repr=False)
 
 
 def run_command(words: Sequence[str], folder: Path, *, stdin: bytes = b"") -> Outcome:
@@ -67,6 +70,7 @@ def run_command(words: Sequence[str], folder: Path, *, stdin: bytes = b"") -> Ou
         tuple(sorted(name for name in before.keys() & after.keys() if before[name] != after[name])),
         tuple(sorted(before.keys() - after.keys())),
         tuple(sorted(name for name in before.keys() & after.keys() if _other_kind(before[name], after[name]))),
+        {name: content for name, content in after.items() if content is not None and before.get(name) != content},
     )
 
 
@@ -168,6 +172,7 @@ def refuse_bad_manners(outcome: Outcome, words: Sequence[str]) -> None:
         raise BrokenPromiseError("exit code", f"{outcome.code!r}; 0, 1, 2 or 130 was expected.")
     _check_streams(outcome, words)
     _check_files(outcome, words)
+    _check_pages(outcome)
 
 
 def last_lines(error: BaseException) -> str:
@@ -182,13 +187,15 @@ def _check_streams(outcome: Outcome, words: Sequence[str]) -> None:
     lines = outcome.stderr.splitlines()
     if outcome.code == 2 or "--help" in words:
         return
-    if "Traceback (most recent call last)" in outcome.stderr:
-        raise BrokenPromiseError("traceback", lines[-1])
     for line in lines:
         if line.startswith(_DEFECT):
             raise BrokenPromiseError("traceback", line[:300])
         if line.startswith(_NO_MEMORY):
             raise BrokenPromiseError("memory", "the command ran out of memory.")
+    if _DEBUG in words:
+        return  # a traceback was asked for
+    if "Traceback (most recent call last)" in outcome.stderr:
+        raise BrokenPromiseError("traceback", lines[-1])
     odd = [line for line in lines if not line.startswith(("error: ", "note: "))]
     if odd:
         raise BrokenPromiseError("stray line", repr(odd[0][:300]))
@@ -214,6 +221,13 @@ def _check_files(outcome: Outcome, words: Sequence[str]) -> None:
     replaced = [name for name in outcome.replaced if _FORCE not in words]
     if replaced:
         raise BrokenPromiseError("overwritten", f"{replaced}, of another kind, by {' '.join(words)}")
+
+
+def _check_pages(outcome: Outcome) -> None:
+    """Raise if a page or a drawing would run what a column is called."""
+    for name, content in outcome.written.items():
+        if name.endswith(_PAGES) and MARKUP.encode() in content:
+            raise BrokenPromiseError("markup", f"{name} holds the markup of a column's name as it came.")
 
 
 def _outputs_of(words: Sequence[str]) -> list[str]:

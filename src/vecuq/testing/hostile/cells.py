@@ -31,6 +31,8 @@ WHOLE_EDGES = (
     2**63,
     2**64 - 1,
 )
+# A name that a page must not run.
+MARKUP = "<script>alert(1)</script>"
 NAMES = (
     *(
         "selected",
@@ -46,7 +48,7 @@ NAMES = (
         "level_0",
     ),
     *("", " ", "a,b", 'say "x"', "a\nb", "a\tb", "a\rb", "\x00", "\x1b[31mred", "\u202egnp", "\ufeffentropy", "x\x07"),
-    *("=cmd|' /C calc'!A0", "<script>alert(1)</script>", "[bold]x[/bold]", "{0}", "%s", "../x", "a/b", "--flip", "-"),
+    *("=cmd|' /C calc'!A0", MARKUP, "[bold]x[/bold]", "{0}", "%s", "../x", "a/b", "--flip", "-"),
     *(
         "entropy ",
         "Entropy",

@@ -171,6 +171,8 @@ def command_lines(draw: st.DrawFn, command: str) -> list[str]:
             "--url",
             draw(st.sampled_from(("http://127.0.0.1:9/v1", "x", "http://[", "ftp://x", "http://127.0.0.1:99999"))),
         ]
+    if command in ("evaluate", "compare") and draw(st.integers(0, 3)):
+        words += draw(st.sampled_from((("--ood", "is_ood"), ("--error", "is_ood"), ("--quality", "quality"))))
     short = SHORT.get(command, ())
     words += [
         word for name, value in zip(short[::2], short[1::2], strict=True) if name not in words for word in (name, value)

@@ -22,13 +22,13 @@ _CHOICE = {
 }
 GOOD_REPLY: dict[str, Any] = {"id": "chatcmpl-1", "object": "chat.completion", "model": "m", "choices": [_CHOICE]}
 _STATUS = (
-    *("HTTP/1.1 200 OK",) * 8,
+    *("HTTP/1.1 200 OK",) * 25,
     *("HTTP/1.1 400 Bad Request", "HTTP/1.1 401 No", "HTTP/1.1 429 Slow", "HTTP/1.1 500 Oops", "HTTP/1.1 302 Found"),
     *(f"HTTP/1.1 400 Bearer {KEY}", f"Authorization: Bearer {KEY}", "HTTP/9.9 999 ?", "HTTP/1.1 -1 x", "nonsense", ""),
     *("HTTP/1.1 200", "HTTP/1.1 204 No Content", "HTTP/1.1 100 Continue", "HTTP/1.0 200 OK", "\x00" * 40, "H" * 70_000),
 )
 _HEADERS = (
-    *("",) * 8,
+    *("",) * 25,
     "Content-Length: 5\r\n",
     "Content-Length: -1\r\n",
     "Content-Length: 99999999999\r\n",
