@@ -23,10 +23,9 @@ def refuse_other_scores(ranker: Ranker) -> None:
     rows = ranker.kept.held if ranker.diagnostics.n_held else ranker.kept.draws
     n_rows = min(_MOST_ROWS, max(16, _MOST_WORK // ranker.rank_map.log_v.size))
     rows = rows[:: max(1, -(-len(rows) // n_rows))]
-    with np.errstate(all="ignore"):
-        # A model fitted to a sketch keeps no row: its one calibration score is that of the far corner of the box.
-        corner = ranker.high[None]
-        scores = ranker.rank_complete(rows)[1] if len(rows) else ranker.score_scaled(corner, ranker.rank_map(corner))
+    # A model fitted to a sketch keeps no row: its one calibration score is that of the far corner of the box.
+    corner = ranker.high[None]
+    scores = ranker.rank_complete(rows)[1] if len(rows) else ranker.score_scaled(corner, ranker.rank_map(corner))
     wrong = ~(_distance_to(ranker.calibration_scores, scores) <= _TOLERANCE * (1.0 + np.abs(scores)))
     refuse("calibration", "the score of a row that the model keeps", wrong, len(scores))
 

@@ -53,5 +53,5 @@ def _check_means(count: int, arrays: dict[str, Array]) -> None:
     first = np.array([moments[tuple(int(j == k) for j in range(moments.ndim))] for k in range(moments.ndim)])
     mean = arrays["box_low"] + 0.5 * (first / count + 1.0) * width
     slack = 1e-9 * (width + np.abs(mean))
-    outside = (mean < arrays["seen_low"] - slack) | (mean > arrays["seen_high"] + slack)
-    refuse("moments", "those of rows inside their range", outside, moments.ndim)
+    inside = (mean >= arrays["seen_low"] - slack) & (mean <= arrays["seen_high"] + slack)
+    refuse("moments", "that of rows inside their range", ~inside, moments.ndim)

@@ -155,7 +155,8 @@ def _solve_rows(problem: Problem, rows: Array, settings: Settings, progress: Pro
         return name, _swept(kernel, targets.weights, settings, progress)
     if settings.solver == "separable":
         raise SettingError("solver='separable' needs a Cartesian grid; this reference is a cloud. Use solver='auto'.")
-    dense = DenseKernel(sources, Cloud(targets.points, targets.weights[live]), settings.epsilon)
+    points = targets.points if isinstance(targets, Grid) else targets.points[live]
+    dense = DenseKernel(sources, Cloud(points, targets.weights[live]), settings.epsilon)
     solved = _swept(dense, targets.weights[live], settings, progress)
     log_v = np.full(targets.weights.shape, -np.inf)
     log_v[live] = solved.log_v
