@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, shape_of
-from vecuq._files import Numbers
+from vecuq._files import Numbers, between
 from vecuq.errors import CalibrationError, TableError
 
+# What fitted arrays hold: numbers whose squares are finite.
+MODERATE = between(-1e150, 1e150)
 # Rows scored at once: enough for a matrix product to pay, few enough to be small beside the outputs.
 _ROWS = 4_096
 
