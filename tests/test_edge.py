@@ -136,6 +136,17 @@ def test_a_secret_is_printed_neither_in_a_message_nor_in_a_traceback(failing, mo
         assert "Bearer ***" in result.stderr
 
 
+def test_a_long_message_keeps_its_hint(failing):
+    assert failing(ValueError("x" * 10_000)).stderr.endswith("report what it shows.\n")
+
+
+def test_a_secret_is_not_shown_in_part_where_a_message_is_cut(failing, monkeypatch):
+    monkeypatch.setattr(talk, "_SECRETS", {"sk-secret"})
+    for kind, most in ((TableError, 2_000), (ValueError, 1_000)):
+        for before in range(most - 12, most):
+            assert "sk-" not in failing(kind("x" * before + "sk-secret")).stderr
+
+
 def test_a_message_cannot_steer_the_terminal(failing):
     assert "\x1b" not in failing(ValueError("\x1b[31mred\x1b[0m"), after=["--debug"]).stderr
 
