@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.csv import read_csv
 
 import vecuq
 from vecuq import Settings, fit_ranker, load
@@ -152,7 +153,8 @@ def test_fit_then_score_gives_the_bits_that_python_gives(run, tmp_path, calibrat
     ranking = fit_ranker(pq.read_table(calibration)).rank(pq.read_table(new))
     for out in ("ranked.parquet", "ranked.csv"):
         assert run("score", tmp_path / "m.vecuq", new, "-o", tmp_path / out, "--alpha", 0.1).exit_code == 0
-    for table in (pd.read_parquet(tmp_path / "ranked.parquet"), pd.read_csv(tmp_path / "ranked.csv")):
+    from_csv = read_csv(tmp_path / "ranked.csv").to_pandas()  # pandas 2 itself may lose the last bit
+    for table in (pd.read_parquet(tmp_path / "ranked.parquet"), from_csv):
         npt.assert_array_equal(table["uncertainty"], ranking.uncertainty)
         npt.assert_array_equal(table["p_value"], ranking.p_values)
         npt.assert_array_equal(table["flagged"], ranking.p_values <= 0.1)
