@@ -10,9 +10,11 @@ LOWEST := .venv-lowest
 UV     := .venv-uv/bin/uv
 # Workers for the tests: the machine's cores.
 JOBS   ?= auto
+# How long `make fuzz` tries new inputs.
+MINUTES ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-models test-lowest check rooms format bench bench-quick reproduce clean
+.PHONY: help demo test fuzz test-slow test-models test-lowest check rooms format bench bench-quick reproduce clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +30,9 @@ demo: $(STAMP) ## fit, score, evaluate and report on the bundled example; writes
 
 test: $(STAMP) ## every test but the slow ones and those that need a language model
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not models" src tests
+
+fuzz: $(STAMP) ## attack everything with hostile inputs for MINUTES=10; keeps what it finds in .fuzz/
+	$(BIN)/python -m vecuq.testing --minutes $(MINUTES)
 
 test-slow: $(STAMP) ## the long studies that `make test` leaves out
 	$(BIN)/python -m pytest -n $(JOBS) -m slow src tests
@@ -78,5 +83,5 @@ reproduce: $(STAMP) ## every table and figure of the paper that is built so far;
 	$(BIN)/vecuq reproduce all --out reproduced
 
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) $(BENCH) $(LOWEST) .venv-uv demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(LOWEST) .venv-uv demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -62,6 +62,7 @@ def score(
     sort: bool = False,
     top: int | None = None,
     stdout_format: str = "jsonl",
+    force: bool = False,
     watch: Watch = NOBODY,
 ) -> Scored:
     """Score a table in pieces of bounded size.
@@ -96,6 +97,8 @@ def score(
         held in memory.
     stdout_format
         ``"jsonl"`` or ``"arrow"`` (a stream).
+    force
+        Whether ``out`` may replace a file that the job reads, or one that holds no table.
     watch
         Called as rows are scored.
     """
@@ -104,7 +107,7 @@ def score(
         raise SettingError(f"stdout_format={stdout_format!r} is for standard output (-); {out} says its own format.")
     wanted = Wanted(alpha, explain, missing, select, replace, sort, top)
     found = load_any_model(model)
-    refuse_place(out, reads=[model, new])
+    refuse_place(out, reads=[model, new], force=force)
     return score_rows(_scoring_model(found, model), new, out, wanted, stdout_format=stdout_format, watch=watch)
 
 
