@@ -72,6 +72,14 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
         self.estimator = estimator
         self.embedding = embedding
 
+    def set_params(self, **params: Any) -> VecUQPipeline:
+        """Set parameters by name; ``estimator__alpha`` and its like also where the estimator is the default one."""
+        nested = any(name.startswith("estimator__") for name in params)
+        if nested and params.get("estimator", self.estimator) is None:
+            params["estimator"] = VecUQ()
+        super().set_params(**params)
+        return self
+
     def fit(self, X: Any, y: Any = None, *, train: Any = None) -> VecUQPipeline:
         """Fit the ranker to calibration outputs, and the densities, if any are measured, to training outputs.
 
