@@ -92,7 +92,7 @@ def fit(
                 model,
                 settings,
                 columns=listed(columns),
-                flip=listed(flip) or (),
+                flip=listed(flip),
                 missing=missing,
                 force=force,
                 watch=watch,

@@ -75,11 +75,15 @@ def score(
 
 
 def _summary(done: workflows.Scored, alpha: float | None, verb: str = "scored") -> str:
-    """Return the counts in words; a note counts rows without a score."""
+    """Return the counts in words; rows without a score are counted apart."""
+    rows = counted(done.n_rows, "row")
+    rows = f"{done.n_rows - done.n_missing:,} of {rows}" if done.n_missing else rows
     flagged = "" if done.n_flagged is None else f", {done.n_flagged:,} flagged at alpha {alpha:g}"
+    if flagged and done.n_missing and done.n_written is None:
+        flagged += f" and {done.n_missing:,} for want of a score"
     selected = "" if done.n_selected is None else f", {done.n_selected:,} selected"
     written = "" if done.n_written is None else f", {done.n_written:,} most uncertain"
-    return f"{counted(done.n_rows, 'row')} {verb}{flagged}{selected}{written}"
+    return f"{rows} {verb}{flagged}{selected}{written}"
 
 
 def rank(
@@ -118,7 +122,7 @@ def rank(
                 folder,
                 Settings.paper() if paper else None,
                 columns=listed(columns),
-                flip=listed(flip) or (),
+                flip=listed(flip),
                 labels=_labels(error, ood),
                 wanted=wanted,
                 calibration_missing=calibration_missing,

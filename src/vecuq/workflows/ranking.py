@@ -46,7 +46,7 @@ def rank(
     settings: Settings | None = None,
     *,
     columns: Sequence[str] | None = None,
-    flip: Sequence[str] = (),
+    flip: Sequence[str] | None = None,
     labels: Labels | None = None,
     wanted: Wanted = PLAIN,
     calibration_missing: str = "error",
