@@ -102,7 +102,7 @@ def child(job, words, report):
     """Run one command; say in the end how many steps it took. Never returns."""
     os.chdir(job["folder"])
     Path("tmp").mkdir(exist_ok=True)
-    os.environ["TMPDIR"], tempfile.tempdir = str(Path("tmp").absolute()), None
+    tempfile.tempdir = str(Path("tmp").absolute())  # Python itself would try it by a file there
     said = os.open(report, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.dup2(said, 1)
     os.dup2(said, 2)
