@@ -171,7 +171,7 @@ def _are_truths(text: pa.ChunkedArray) -> bool:
     import pyarrow.compute as pc
 
     known = pa.array((*MISSING, "True", "False", "true", "false"), type=pa.large_string())
-    return bool(pc.all(pc.is_in(text, value_set=known)).as_py())
+    return bool(pc.all(pc.is_in(text.drop_null(), value_set=known)).as_py())
 
 
 def floats_of(cells: Sequence[object], name: str, first_row: int = 0) -> Array:
