@@ -68,6 +68,12 @@ def test_everything_that_was_left_out_is_in_one_warning_by_reason():
     ) in only
 
 
+def test_what_vecuq_itself_writes_beside_scores_is_left_out_without_a_word():
+    table = ScoreTable.of({**SCORES, "id": np.arange(N), "label": COUNTS, "is_error": COUNTS > 5, "quality": UNCERTAIN})
+    assert list(table.left_out) == ["id", "label", "is_error", "quality"]
+    assert told(lambda: VecUQ().fit(table)) == []
+
+
 def test_everything_that_looks_strange_is_in_one_warning():
     columns = {**SCORES, "id": np.arange(N) + 0.0, "when": 1.7e9 + np.arange(N), "is_error": (COUNTS > 50) + 0.0}
     (only,) = told(lambda: VecUQ().fit({**columns, "probability": np.exp(-UNCERTAIN)}))
