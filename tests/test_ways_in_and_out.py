@@ -341,7 +341,7 @@ def test_messages_of_the_library_become_options():
 def test_a_confidence_that_is_not_flipped_names_the_option(run, tmp_path, make_rows):
     frame = pd.DataFrame(make_rows(100, 0)).rename(columns={"knn": "confidence"})
     result = run("fit", save(tmp_path / "c.csv", frame), "-o", tmp_path / "m.vecuq")
-    assert "If so, fit with --flip confidence." in result.stderr
+    assert "fit with --flip confidence." in result.stderr
 
 
 def test_choices_that_exclude_each_other_are_settings_errors(tmp_path, model, new):

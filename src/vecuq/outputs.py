@@ -18,6 +18,9 @@ from vecuq.errors import TableError, VecuqWarning
 _BLOCK_ENTRIES = 200_000
 # Logarithm of the smallest positive float64: a probability of exactly 0 counts as that, so that no risk is infinite.
 LEAST_LOG = -745.0
+# No ensemble that is measured row by row has more members.
+_MANY_MEMBERS = 50
+_AXES = "The axes must be (members, rows, classes): np.swapaxes(logits, 0, 1) exchanges the first two."
 
 
 def rows_per_block(n_members: int, n_classes: int) -> int:
@@ -119,24 +122,35 @@ class ClassifierOutputs:
         for name in ("labels", "ids"):
             value = getattr(self, name)
             if value is not None and value.shape != (self.n_rows,):
-                raise TableError(f"`{name}` must have one entry per row, {self.n_rows:,}; got {shape_of(value)}.")
+                raise TableError(
+                    f"`{name}` must have one entry per row, {self.n_rows:,}; got {shape_of(value)}."
+                    f"{self._axes_hint(value.shape[:1])}"
+                )
         shape = (0, self.n_rows) if self.embeddings is None else self.embeddings.shape
         if self.embeddings is not None and (len(shape) not in (2, 3) or shape[-2] != self.n_rows):
             raise TableError(
                 f"`embeddings` must have shape ({self.n_rows:,}, d) or (members, {self.n_rows:,}, d); "
-                f"got {shape_of(self.embeddings)}."
+                f"got {shape_of(self.embeddings)}.{self._axes_hint(shape[-2:-1])}"
             )
+
+    def _axes_hint(self, found: tuple[int, ...]) -> str:
+        """Return a hint if there is something for each of what is taken for members."""
+        return f" Perhaps the outputs are (rows, members, classes). {_AXES}" if found == (len(self.members),) else ""
 
     def _warn_suspicious(self) -> None:
         """Warn of arrays that are probably something else than their name or shape says."""
         n_members = len(self.members)
-        if n_members > 50 and n_members > 4 * self.n_rows:
-            _warn(f"{n_members:,} members and {self.n_rows:,} rows: the axes must be (members, rows, classes).")
+        if n_members > _MANY_MEMBERS and n_members > 4 * self.n_rows:
+            _warn_axes(self)
         first = np.asarray(self.members[0][:100], dtype=float)
         if self.are_probabilities or first.shape[1] < 2 or not first.size:
             return
         if first.min() >= 0 and (np.abs(first.sum(axis=1) - 1.0) < 1e-3).all():
-            _warn("The logits look like probabilities: none is negative and each row sums to 1. Call them `probs`.")
+            _warn("The logits look like probabilities: none is negative and each row sums to 1. Name them `probs`.")
+
+
+def _warn_axes(outputs: ClassifierOutputs) -> None:
+    _warn(f"{len(outputs.members):,} members and only {outputs.n_rows:,} rows? {_AXES}")
 
 
 def _warn(what: str) -> None:
@@ -213,13 +227,17 @@ def read_outputs(paths: Any, *, temperature: float = 1.0) -> ClassifierOutputs:
         raise TableError("Some files hold logits and others probabilities; all members must be of one kind.")
     kind = kinds.pop()
     embeddings = [part["embeddings"] for part in parts if "embeddings" in part]
-    return ClassifierOutputs.of(
+    made = ClassifierOutputs.of(
         **{kind: [part[kind] for part in parts]},
         embeddings=_joined(embeddings, len(parts)),
         labels=parts[0].get("labels"),
         ids=parts[0].get("ids"),
         temperature=temperature,
     )
+    # A file holds many rows; one row at a time, as Python may measure, is not kept in files.
+    if len(files) == 1 and made.n_rows < len(made.members) <= max(_MANY_MEMBERS, 4 * made.n_rows):
+        _warn_axes(made)
+    return made
 
 
 def _joined(embeddings: list[Any], n_files: int) -> Any:
@@ -245,7 +263,10 @@ def _read_file(path: Path) -> dict[str, Any]:
             raise
         raise TableError(f"{path} cannot be read (objects are refused): {' '.join(str(error).split())[:200]}") from None
     if ("logits" in arrays) == ("probs" in arrays):
-        raise TableError(f"{path} must hold either `logits` or `probs`; it holds {names}.")
+        raise TableError(
+            f"{path} must hold either `logits` or `probs`; it holds {names}. Rename the array that holds them, as in "
+            f"np.savez(path, logits=...)."
+        )
     return arrays
 
 

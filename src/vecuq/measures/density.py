@@ -70,7 +70,10 @@ class Density(ABC):
         members = members_of(embeddings)
         found = (len(members), members[0].shape[1])
         if found != self._expected():
-            raise TableError(f"This density was fitted to (members, d) = {self._expected()}; got {found}.")
+            raise TableError(
+                f"This density was fitted to (members, d) = {self._expected()}; got {found}. All outputs must come "
+                f"from the same ensemble, with axes (members, rows, d)."
+            )
         total = np.zeros(members[0].shape[0])
         for number, member in enumerate(members):
             for start in range(0, len(total), _ROWS):

@@ -13,7 +13,7 @@ from vecuq._draw import Sheet
 from vecuq.errors import MissingValueWarning, VecuqError, VecuqWarning
 from vecuq.evaluation import Bootstrap, Evaluation, Verdict
 from vecuq.ranker import Settings, fit_ranker
-from vecuq.table import RESERVED, PathLike, ScoreTable, TableLike, TableReader
+from vecuq.table import RESERVED, PathLike, ScoreTable, TableLike, TableReader, warn_of_columns
 from vecuq.workflows.directions import recorded_directions
 from vecuq.workflows.evaluation_files import curves_ending, refuse_outputs, table_ending, write_both, write_sheets
 from vecuq.workflows.labels import Labels, label_columns, score_columns
@@ -119,10 +119,11 @@ def compare(
         table_ending(out)
         refuse_outputs([out], reads=[calibration, test], force=force)
     fitted_on = score_columns(TableReader(calibration).whole(), labels, columns, flip)
+    warn_of_columns(fitted_on, directions=False)  # the labels show directions
     whole = TableReader(test).whole()
     truth = label_columns(whole, labels, scores=fitted_on.columns)
     new = ScoreTable.of(whole, columns=fitted_on.columns, flip=flip)
-    combined, failed = _fitted_methods(fitted_on, new, bootstrap)
+    combined, failed = _fitted_methods(fitted_on.stated(), new, bootstrap)
     components = {_beside(name, combined): values for name, values in new.by_name().items()}
     ours = {name: found for name, found in combined.items() if not name.endswith("()")}
     found = evaluation.evaluate(ours | components | combined, **truth, bootstrap=bootstrap)
