@@ -1,5 +1,6 @@
 """How anything is written safely: whole or not at all, and with a checksum. Knows nothing of what it means."""
 
+from vecuq._files.arrays import load_arrays
 from vecuq._files.atomic import atomic_folder, atomic_path, refuse_unwritable, write_atomic
 from vecuq._files.limits import (
     BATCH_BYTES,
@@ -30,6 +31,7 @@ __all__ = [
     "Source",
     "atomic_folder",
     "atomic_path",
+    "load_arrays",
     "place_of",
     "read_tensors",
     "refuse_bomb",

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable
 
-from vecuq.errors import ColumnError, SettingError, TableError
+from vecuq.errors import SettingError, TableError
 
 # More columns, or a longer name, than any table of scores has.
 MOST_COLUMNS = 10_000
@@ -77,7 +77,7 @@ def _size(n_bytes: float) -> str:
 def refuse_width(place: object, n_columns: int) -> None:
     """Raise if a table has more columns than are read."""
     if n_columns > MOST_COLUMNS:
-        raise ColumnError(
+        raise TableError(
             f"{place} has {n_columns:,} columns; at most {MOST_COLUMNS:,} are read. Save the scores and the columns "
             f"beside them that you need."
         )
@@ -89,7 +89,7 @@ def refuse_names(place: object, names: Iterable[str]) -> None:
     refuse_width(place, len(listed))
     for k, name in enumerate(listed):
         if len(name) > LONGEST_NAME:
-            raise ColumnError(
+            raise TableError(
                 f"{place}: the name of column {k} (counting from 0), {name[:20]!r}..., has {len(name):,} characters; "
                 f"at most {LONGEST_NAME:,} are read. Rename it."
             )
