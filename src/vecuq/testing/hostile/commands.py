@@ -106,7 +106,7 @@ _OUT = {
     "measure": "scores.csv",
     "ask": "answers2.jsonl",
 }
-# One line of each command that works, on the files of `vecuq.testing.workspace()`.
+# Lines of each command that work, on the files of `vecuq.testing.workspace()`.
 GOOD_LINES = (
     "measure outputs.npz --train train.npz -o scores.csv",
     "measure answers.jsonl --jobs 1 -o scores.csv",
@@ -114,13 +114,20 @@ GOOD_LINES = (
     "doctor calibration.parquet new.csv",
     "fit calibration.parquet -o m.vecuq",
     "score model.vecuq new.csv -o ranked.csv",
+    "score model.vecuq labelled.csv --alpha 0.1 --explain --sort -o ranked.jsonl",
+    "score model.vecuq new.csv --select bh --alpha 0.1 --missing marginal -o -",
+    "score pipeline.vecuq outputs.npz -o ranked.npz",
     "rank calibration.parquet new.csv -o folder",
     "report model.vecuq new.csv",
+    "report model.vecuq labelled.csv --ood is_ood -o report.html",
     "evaluate labelled.csv --ood is_ood --resamples 5",
+    "evaluate labelled.csv --quality quality --resamples 5 --curves curves.svg -o tables.md",
     "compare calibration.parquet labelled.csv --ood is_ood --resamples 5",
     "info model.vecuq",
+    "info monitor.vecuq --json",
     "monitor model.vecuq new.csv --state s.vecuq",
-    "demo",
+    "monitor model.vecuq labelled.csv --state monitor.vecuq --json",
+    "demo -o folder",
     "reproduce toy",
 )
 
