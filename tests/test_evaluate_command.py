@@ -192,7 +192,7 @@ WRONG = {
     ),
     "curves in place of the table": (
         ["evaluate", NEW, "--error", "is_error", "--curves", NEW],
-        2,
+        1,
         "choose another name",
     ),
     "curves in place of the numbers": (
@@ -203,12 +203,12 @@ WRONG = {
     "the name that others give a metric": (["evaluate", NEW, "--ood", "is_ood", "--metrics", "auroc"], 2, "'roc_auc'?"),
     "tables in place of the rows": (
         ["evaluate", NEW, "--ood", "is_ood", "-o", NEW],
-        2,
+        1,
         "one of the files that this job reads",
     ),
     "tables in place of the calibration rows": (
         ["compare", CALIBRATION, NEW, "--ood", "is_ood", "-o", CALIBRATION],
-        2,
+        1,
         "one of the files that this job reads",
     ),
     "too few resamples": (["evaluate", NEW, "--ood", "is_ood", "--resamples", "-1"], 2, "resamples"),

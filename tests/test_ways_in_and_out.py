@@ -169,7 +169,7 @@ def test_sorting_puts_the_most_uncertain_first_and_rows_without_a_score_last(
     tmp_path, monkeypatch, model, new, rows, expected, pieces
 ):
     monkeypatch.setattr("vecuq.table.as_parquet.BATCH_ROWS", pieces)
-    for choices, n_rows in (({"sort": True}, 60), ({"top": 9}, 9), ({"top": 59}, 59), ({"top": 9, "sort": True}, 9)):
+    for choices, n_rows in (({"sort": True}, 60), ({"top": 9}, 9), ({"top": 58}, 58), ({"top": 9, "sort": True}, 9)):
         with pytest.warns(UserWarning, match="2 of 60 rows"):
             done = workflows.score(model, new, tmp_path / "o.parquet", alpha=0.1, **choices)
         out = pd.read_parquet(tmp_path / "o.parquet")
@@ -182,7 +182,7 @@ def test_sorting_puts_the_most_uncertain_first_and_rows_without_a_score_last(
 
 def test_top_counts_all_rows_and_says_how_many_it_wrote(run, tmp_path, model, new):
     words = ("score", model, new, "-o", tmp_path / "o.csv", "--alpha", 0.1, "--top", 3)
-    assert "60 rows scored, " in run(*words).stdout
+    assert "58 of 60 rows scored, " in run(*words).stdout
     assert "3 most uncertain -> " in run(*words).stdout
     told = json.loads(run(*words, "--json").stdout)
     assert (told["n_rows"], told["n_written"], told["n_missing"]) == (60, 3, 2)
@@ -194,11 +194,31 @@ def test_rows_without_a_score_are_counted_apart_from_flagged_ones(run, tmp_path,
     out = pd.read_parquet(tmp_path / "o.parquet")
     n_flagged = int((out["p_value"] <= 0.1).sum())
     assert out["flagged"].sum() == n_flagged + 2
-    assert f"60 rows scored, {n_flagged} flagged at alpha 0.1 -> " in result.stdout
+    assert f"58 of 60 rows scored, {n_flagged} flagged at alpha 0.1 and 2 for want of a score -> " in result.stdout
     assert (
         "2 of 60 rows have missing or infinite scores and got no uncertainty; `flagged` is true for them"
         in result.stderr
     )
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_row_without_a_score_is_not_among_the_most_uncertain(run, tmp_path, model, new, kind):
+    out = tmp_path / f"o.{kind}"
+    result = run("score", model, new, "-o", out, "--alpha", 0.1, "--top", 60)
+    assert ", 58 most uncertain -> " in result.stdout
+    assert "for want of a score" not in result.stdout
+    assert "got no uncertainty; they are not among the most uncertain." in result.stderr
+    table = (pd.read_csv if kind == "csv" else pd.read_parquet)(out)
+    assert len(table) == 58
+    assert table["uncertainty"].notna().all()
+
+
+def test_a_table_without_a_score_has_no_most_uncertain_row(run, tmp_path, model, rows):
+    empty = save(tmp_path / "empty.parquet", rows.assign(knn=np.nan))
+    result = run("score", model, empty, "-o", tmp_path / "o.csv", "--top", 5)
+    assert result.exit_code == 0
+    assert "0 of 60 rows scored, 0 most uncertain -> " in result.stdout
+    assert len(pd.read_csv(tmp_path / "o.csv")) == 0
 
 
 # An earlier scoring -------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import math
 import os
@@ -151,6 +152,21 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
         raise TableError(f"{found} is not a regular file; a pipe, for example, cannot be read twice.")
     if not os.access(found, os.R_OK):
         raise TableError(f"{found} cannot be read: permission denied.")
+    return found
+
+
+def real_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path behind all links, which need not be there; links that lead in a circle are an error."""
+    try:
+        found = Path(path).resolve()
+        circle = False
+        os.stat(found)  # Python 3.13 resolves a circle to itself
+    except RuntimeError:
+        circle = True
+    except OSError as error:
+        circle = error.errno == errno.ELOOP
+    if circle:
+        raise TableError(f"{path} is a link that leads back to itself; give the name of a file.")
     return found
 
 

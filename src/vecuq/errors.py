@@ -43,3 +43,7 @@ class MissingValueWarning(VecuqWarning):
 
 class CalibrationWarning(VecuqWarning):
     """Calibration rows or settings that work, but deserve a second look."""
+
+
+class ColumnWarning(CalibrationWarning):
+    """Columns that were left out, or that were taken for scores and look like something else."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vecuq._check import Array, count_missing, finite_rows, refuse_missing, warn_user
 from vecuq.errors import CalibrationError, MissingValueWarning
-from vecuq.table import Matching, TakesScores
+from vecuq.table import Matching, TakesScores, warn_of_columns
 
 # Complete rows (rows, columns) in, one number per row out; each number depends on its own row alone.
 Scorer = Callable[[Array], Array]
@@ -38,7 +38,10 @@ class Combiner(TakesScores, BaseEstimator, ABC):  # type: ignore[misc]
         What was learned: complete rows of the varying columns in, one number per row out.
     """
 
-    def __init__(self, *, columns: Any = None, flip: Any = ()) -> None:
+    # Whether it matters in which direction a column points.
+    directed: ClassVar[bool] = True
+
+    def __init__(self, *, columns: Any = None, flip: Any = None) -> None:
         self.columns = columns
         self.flip = flip
 
@@ -50,6 +53,7 @@ class Combiner(TakesScores, BaseEstimator, ABC):  # type: ignore[misc]
         """Learn from in-distribution calibration rows, shape (rows, columns); ``y`` is ignored."""
         table = self._calibration_table(X)
         refuse_missing(table.values, table.columns)
+        warn_of_columns(table, directions=self.directed)
         rows = np.asarray(table.values, dtype=float)
         active = self._active_columns(rows)
         chosen = rows[:, active]

@@ -69,6 +69,8 @@ class mahalanobis(Combiner):
     array([5.])
     """
 
+    directed = False
+
     def _learn(self, rows: Array) -> Scorer:
         standard = standard_of(rows)
         scaled = standard(rows)
@@ -101,7 +103,9 @@ class knn(Combiner):
     array([5.])
     """
 
-    def __init__(self, k: int = 5, *, columns: Any = None, flip: Any = ()) -> None:
+    directed = False
+
+    def __init__(self, k: int = 5, *, columns: Any = None, flip: Any = None) -> None:
         super().__init__(columns=columns, flip=flip)
         self.k = k
 
@@ -155,8 +159,10 @@ class isolation_forest(Combiner):
     True
     """
 
+    directed = False
+
     def __init__(
-        self, n_trees: int = 100, *, random_state: int | None = None, columns: Any = None, flip: Any = ()
+        self, n_trees: int = 100, *, random_state: int | None = None, columns: Any = None, flip: Any = None
     ) -> None:
         super().__init__(columns=columns, flip=flip)
         self.n_trees = n_trees

@@ -17,6 +17,7 @@ from vecuq.cli.options import (
     Columns,
     ErrorColumn,
     Flip,
+    Force,
     OodColumn,
     listed,
     table_argument,
@@ -59,6 +60,7 @@ def evaluate(
     ] = None,
     out: Tables = None,
     curves: Curves = None,
+    force: Force = False,
     resamples: Resamples = 500,
     level: Level = 0.95,
     seed: Seed = None,
@@ -77,9 +79,9 @@ def evaluate(
         bootstrap = Bootstrap(resamples, level, seed)
         find_metrics(listed(metrics))
         if out is not None:
-            workflows.table_ending(out, taken=[table])
+            workflows.table_ending(out)
         if curves is not None:
-            workflows.curves_ending(curves, taken=[table] if out is None else [table, out])
+            workflows.curves_ending(curves, beside=out)
     with friendly_errors():
         with working() as show:
             show("evaluating")
@@ -90,10 +92,10 @@ def evaluate(
                 flip=listed(flip) or (),
                 metrics=listed(metrics),
                 bootstrap=bootstrap,
+                out=out,
                 curves=curves,
+                force=force,
             )
-        if out is not None:
-            workflows.write_evaluation(found, out)
         if as_json:
             print_json({"n_rows": found.n_rows, "n_left_out": found.n_left_out, "estimates": found.rows()})
             return
@@ -111,6 +113,7 @@ def compare(
     columns: Columns = None,
     flip: Flip = None,
     out: Tables = None,
+    force: Force = False,
     resamples: Resamples = 500,
     level: Level = 0.95,
     seed: Seed = None,
@@ -126,7 +129,7 @@ def compare(
     with usage_errors():
         bootstrap = Bootstrap(resamples, level, seed)
         if out is not None:
-            workflows.table_ending(out, taken=[calibration, test])
+            workflows.table_ending(out)
     with friendly_errors():
         with working() as show:
             show("fitting and comparing")
@@ -137,9 +140,9 @@ def compare(
                 columns=listed(columns),
                 flip=listed(flip) or (),
                 bootstrap=bootstrap,
+                out=out,
+                force=force,
             )
-        if out is not None:
-            workflows.write_sheets([done.sheet], out)
         if as_json:
             print_json(_compared_as_dict(done))
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, in_range, warn_user
+from vecuq._files import Numbers
 from vecuq.errors import CalibrationError, CalibrationWarning
 from vecuq.measures.density import Density, class_index, finite_points, training_members
 
@@ -37,7 +38,10 @@ class Mahalanobis(Density):
 
     means: Array  # (members, classes, d), whitened
     whitening: Array  # (members, d, d)
-    parts: ClassVar[tuple[str, ...]] = ("means", "whitening")
+    parts: ClassVar[Mapping[str, Numbers]] = {
+        "means": Numbers("members classes d"),
+        "whitening": Numbers("members d d"),
+    }
 
     @staticmethod
     def fit(embeddings: Any, labels: Any, *, ridge: float = 1e-6) -> Mahalanobis:
@@ -65,7 +69,11 @@ class RelativeMahalanobis(Density):
     whitening: Array
     all_means: Array
     all_whitening: Array
-    parts: ClassVar[tuple[str, ...]] = ("means", "whitening", "all_means", "all_whitening")
+    parts: ClassVar[Mapping[str, Numbers]] = {
+        **Mahalanobis.parts,
+        "all_means": Numbers("members 1 d"),
+        "all_whitening": Numbers("members d d"),
+    }
 
     @staticmethod
     def fit(embeddings: Any, labels: Any, *, ridge: float = 1e-6) -> RelativeMahalanobis:
@@ -96,7 +104,11 @@ class GaussianMixture(Density):
     means: Array  # (members, classes, d)
     whitening: Array  # (members, classes, d, d)
     log_weights: Array  # (members, classes): log frequency plus the logarithm of the normaliser
-    parts: ClassVar[tuple[str, ...]] = ("means", "whitening", "log_weights")
+    parts: ClassVar[Mapping[str, Numbers]] = {
+        "means": Numbers("members classes d"),
+        "whitening": Numbers("members classes d d"),
+        "log_weights": Numbers("members classes"),
+    }
 
     @staticmethod
     def fit(embeddings: Any, labels: Any, *, ridge: float = 1e-6) -> GaussianMixture:

@@ -38,9 +38,11 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         The choices of the method, explained in :class:`vecuq.Settings`.
     columns
         Names of the score columns when fitting on a frame, by default its floating-point ones; names for the columns
-        of an array, by default x0, x1, ...
+        of an array, by default x0, x1, ... Without names, ``fit`` warns of columns of numbers that it left out, and of
+        ids, labels and times among those it took.
     flip
-        Names of columns in which higher means more confident.
+        Names of columns in which higher means more confident. Without it, ``fit`` warns of columns that look like it;
+        an empty list, together with ``columns``, states that there are none.
     ranges
         For :meth:`partial_fit`: smallest and largest value per column over all rows to come, before any flip, as a dict
         by name or an array (columns, 2).
@@ -91,7 +93,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         on_failure: str = "error",
         alpha: float = 0.05,
         columns: Any = None,
-        flip: Any = (),
+        flip: Any = None,
         ranges: Any = None,
         n_jobs: int | None = None,
         missing: str = "nan",

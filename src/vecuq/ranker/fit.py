@@ -17,7 +17,7 @@ from vecuq.ranker.rows import MapRows, held_back_rows, kept_rows
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Sketch
 from vecuq.ranker.solve import Problem, Progress, solve_transport
-from vecuq.table import ScoreTable
+from vecuq.table import ScoreTable, warn_of_columns
 from vecuq.transport import (
     MAX_COLUMNS,
     Cloud,
@@ -68,6 +68,7 @@ def fit_ranker(
         return fit_map(MapRows.of_sketch(calibration), nothing, chosen, named=named, progress=progress)
     table = ScoreTable.of(calibration)
     refuse_missing(table.values, table.columns)
+    warn_of_columns(table, directions=not named_reference(chosen.reference).signed)
     held = held_back_rows(len(table), chosen)
     mapped = np.ones(len(table), dtype=bool)
     mapped[held] = False

@@ -18,7 +18,7 @@ from vecuq.ranker.rows import MOST_HELD, MapRows, draw_rows, held_back_rows
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Ranges, Sketch, in_table_direction, sketch
 from vecuq.ranker.solve import MOST_NODES
-from vecuq.table import ScoreTable
+from vecuq.table import ScoreTable, warn_of_columns
 from vecuq.transport import MAX_COLUMNS, Grid, auto_targets, named_reference, nodes_needed
 
 Chunks = Callable[[], Iterable[ScoreTable]]
@@ -56,7 +56,7 @@ def fit_stream(
     chosen = settings or Settings()
     total = sum(len(chunk) for chunk in chunks()) if n_rows is None else n_rows
     held_index = held_back_rows(total, chosen)
-    first, low, high, held = _extremes(_split(chunks(), held_index, total, advance))
+    first, low, high, held = _extremes(_split(_looked_at(chunks(), chosen), held_index, total, advance))
     q = stream_nodes(chosen, len(first.columns))
     if q is None:
         raise SettingError(
@@ -83,6 +83,14 @@ def stream_nodes(settings: Settings, n_columns: int) -> int | None:
     evenly = all(np.ptp(np.diff(axis)) < 1e-9 for axis in targets.axes)
     q = nodes_needed(width / settings.epsilon) + (0 if evenly else 3)  # other laws have steeper maps
     return q if q**n_columns <= MOST_NODES else None
+
+
+def _looked_at(chunks: Iterable[ScoreTable], settings: Settings) -> Iterator[ScoreTable]:
+    """Yield every chunk; warn of the columns of the first one."""
+    for number, chunk in enumerate(chunks):
+        if not number:
+            warn_of_columns(chunk, directions=not named_reference(settings.reference).signed)
+        yield chunk
 
 
 def _split(
@@ -148,6 +156,7 @@ def gather(before: Gathered | None, chunk: ScoreTable, settings: Settings, *, ra
     n_held = min(int(settings.holdback * len(chunk)), MOST_HELD - n_before)
     rows, held = _held_apart(chunk, draw_rows(len(chunk), n_held, (settings.random_state or 0) + seen))
     if before is None:
+        warn_of_columns(chunk, directions=not named_reference(settings.reference).signed)
         q = stream_nodes(settings, len(chunk.columns))
         if q is None:
             raise SettingError(

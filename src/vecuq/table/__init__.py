@@ -1,9 +1,11 @@
 """Score tables in memory and on disk."""
 
+from vecuq.table.choice import CONTRIBUTION, QUALITY, RESERVED, is_added
+from vecuq.table.doubts import warn_of_columns
 from vecuq.table.front import TakesScores
 from vecuq.table.matching import Matching
 from vecuq.table.reading import TableLike, TableReader, count_rows, read_batches, read_table
-from vecuq.table.score_table import CONTRIBUTION, QUALITY, RESERVED, ScoreTable, is_added
+from vecuq.table.score_table import ScoreTable
 from vecuq.table.source import (
     BATCH_ROWS,
     EXTENSIONS,
@@ -15,6 +17,7 @@ from vecuq.table.source import (
     kind_of,
     stands_for,
 )
+from vecuq.table.suspicions import Suspicion, find_suspicions
 from vecuq.table.writing import STDOUT_FORMATS, write_batches
 
 __all__ = [
@@ -27,11 +30,13 @@ __all__ = [
     "Matching",
     "PathLike",
     "ScoreTable",
+    "Suspicion",
     "TableLike",
     "TableReader",
     "TableSource",
     "TakesScores",
     "count_rows",
+    "find_suspicions",
     "is_added",
     "is_stdio",
     "is_table_name",
@@ -40,5 +45,6 @@ __all__ = [
     "read_batches",
     "read_table",
     "stands_for",
+    "warn_of_columns",
     "write_batches",
 ]

@@ -28,8 +28,8 @@ class TakesScores:
             self.__dict__.pop("feature_names_in_", None)
             # Missing values are refused later, with the names of their columns.
             matrix = validate_data(self, X, dtype=_FLOATS, ensure_all_finite=False)
-            return ScoreTable.of(matrix, columns=self.columns, flip=self.flip or ())
-        table = ScoreTable.of(X, columns=self.columns, flip=self.flip or ())
+            return ScoreTable.of(matrix, columns=self.columns, flip=self.flip)
+        table = ScoreTable.of(X, columns=self.columns, flip=self.flip)
         self.n_features_in_ = len(table.columns)
         self.feature_names_in_ = np.array(table.columns, dtype=object)
         return table

@@ -31,7 +31,7 @@ FORMATS: dict[str, Any] = {
 
 
 def read_table(
-    where: TableLike, *, columns: Sequence[str] | None = None, flip: Iterable[str] | None = ()
+    where: TableLike, *, columns: Sequence[str] | None = None, flip: Iterable[str] | None = None
 ) -> ScoreTable:
     """Read a whole table.
 

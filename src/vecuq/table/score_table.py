@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from vecuq._check import Array, shape_of, unique_names, wanted_columns
 from vecuq.errors import ColumnError, TableError
+from vecuq.table.choice import choose_columns
 from vecuq.table.frames import at_hand, is_arrow
-from vecuq.table.text import arrow_as_floats, as_text, floats_of, role_of_arrow, role_of_text, text_as_floats
-
-# What vecuq itself adds to a table; never taken for a score.
-RESERVED = ("uncertainty", "p_value", "flagged")
-CONTRIBUTION = "contribution_"
-_ADDED = (*RESERVED, "selected", "why")
-# How good an answer is, as `vecuq measure --quality` writes it: higher is better, so it is never taken for a score.
-QUALITY = "quality"
-
-
-def is_added(name: str) -> bool:
-    """Whether scoring may have added a column of this name."""
-    return name in _ADDED or name.startswith(CONTRIBUTION)
+from vecuq.table.text import as_floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +32,11 @@ class ScoreTable:
         The remaining columns (ids, texts, labels), a frame of the library it came from, or None.
     flipped
         Columns that came as confidences and were negated.
+    left_out
+        Columns of numbers that were not taken, by name, with the reason.
+    unsaid
+        What nobody stated, so that a fit has reason to doubt: ``"columns"``, ``"array"`` (every column of an array is
+        taken), ``"flip"``.
 
     Examples
     --------
@@ -57,6 +51,8 @@ class ScoreTable:
     values: Array
     others: Any = None
     flipped: frozenset[str] = field(default_factory=frozenset)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    unsaid: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.values)
@@ -72,7 +68,7 @@ class ScoreTable:
         return {name: int(count) for name, count in zip(self.columns, counts, strict=True) if count}
 
     @staticmethod
-    def of(data: Any, *, columns: Sequence[str] | None = None, flip: Iterable[str] | None = ()) -> ScoreTable:
+    def of(data: Any, *, columns: Sequence[str] | None = None, flip: Iterable[str] | None = None) -> ScoreTable:
         """Make a score table of anything in memory that has rows and columns.
 
         Parameters
@@ -84,21 +80,28 @@ class ScoreTable:
         columns
             Names of the score columns. By default every floating-point column of a frame (if it has none, every
             column of whole numbers), or all columns of an array (``x0``, ``x1``, ...). Whole numbers beside
-            floating-point columns are taken for ids and labels: name them to use them. A column of text counts by
-            what it holds: all numbers make it a score, most an error that names the stray cell.
+            floating-point columns are taken for ids and labels: name them to use them; a fit warns of them. A column
+            of text counts by what it holds: all numbers make it a score, most an error that names the stray cell.
         flip
-            Columns in which higher means more *confident*; they are negated. None is none.
+            Columns in which higher means more *confident*; they are negated. None flips nothing, and a fit warns of
+            columns that look like a confidence; an empty list states that there are none.
         """
         if isinstance(data, ScoreTable):
             return (data if columns is None else data.select(columns)).flip(flip)
         found = at_hand(data)
+        table: ScoreTable
         if found is None:
             table = _of_array(data, columns)
         elif isinstance(found, dict):
             table = _of_columns(dict(zip(unique_names(found), map(_column, found.values()), strict=True)), columns)
         else:
             table = _of_frame(found, columns)
-        return table.flip(flip)
+        unsaid = {"flip"} if columns is not None else {"flip", "array" if found is None else "columns"}
+        return replace(table, unsaid=frozenset(unsaid)).flip(flip)
+
+    def stated(self) -> ScoreTable:
+        """Return the same table as one whose columns and directions nobody doubts."""
+        return replace(self, left_out={}, unsaid=frozenset())
 
     def flip(self, names: Iterable[str] | None) -> ScoreTable:
         """Negate the named columns, from confidence to uncertainty."""
@@ -106,18 +109,20 @@ class ScoreTable:
             return self
         where = "The choice of score columns"
         chosen = wanted_columns(names, self.columns, purpose="which should be flipped", where=where)
+        said = self.unsaid - {"flip"}
         if not chosen:
-            return self
+            return replace(self, unsaid=said) if said != self.unsaid else self
         sign = np.array([-1.0 if name in chosen else 1.0 for name in self.columns])
-        return ScoreTable(self.columns, self.values * sign, self.others, self.flipped ^ set(chosen))
+        return replace(self, values=self.values * sign, flipped=self.flipped ^ set(chosen), unsaid=said)
 
     def select(self, columns: Sequence[str]) -> ScoreTable:
         """Return the named score columns, in that order."""
         names = wanted_columns(columns, self.columns, purpose="needed as score columns")
+        said = self.unsaid - {"columns", "array"}
         if names == self.columns:
-            return self
+            return replace(self, left_out={}, unsaid=said) if said != self.unsaid else self
         index = [self.columns.index(name) for name in names]
-        return ScoreTable(names, self.values[:, index], self.others, self.flipped & set(names))
+        return ScoreTable(names, self.values[:, index], self.others, self.flipped & set(names), unsaid=said)
 
 
 def _of_array(data: Any, columns: Sequence[str] | None) -> ScoreTable:
@@ -130,7 +135,7 @@ def _of_array(data: Any, columns: Sequence[str] | None) -> ScoreTable:
         return ScoreTable(names, array)  # single precision stays as it is until it is scaled
     if array.dtype.kind in "fiub":
         return ScoreTable(names, np.asarray(array, dtype=float))
-    return ScoreTable(names, np.column_stack([_array_as_floats(array[:, k], name) for k, name in enumerate(names)]))
+    return ScoreTable(names, np.column_stack([as_floats(array[:, k], name) for k, name in enumerate(names)]))
 
 
 def _matrix(data: Any) -> Any:
@@ -163,9 +168,10 @@ def _of_columns(data: dict[str, Any], columns: Sequence[str] | None) -> ScoreTab
     lengths = {name: len(column) for name, column in data.items()}
     if len(set(lengths.values())) > 1:
         raise TableError(f"All columns must have the same number of rows; got {lengths}.")
-    names = _chosen(columns, data)
-    others = {name: column for name, column in data.items() if name not in names}
-    return ScoreTable(names, np.column_stack([_floats(data[name], name) for name in names]), others or None)
+    names, left_out = choose_columns(columns, data)
+    others = {name: column for name, column in data.items() if name not in names} or None
+    values = np.column_stack([as_floats(data[name], name) for name in names])
+    return ScoreTable(names, values, others, left_out=left_out)
 
 
 def _of_frame(frame: Any, columns: Sequence[str] | None) -> ScoreTable:
@@ -176,75 +182,12 @@ def _of_frame(frame: Any, columns: Sequence[str] | None) -> ScoreTable:
     # A frame of pandas may have names that are no text.
     keys = {str(key): key for key in present}
     cells = {name: frame.column(key) if arrow else frame.get_column(key) for name, key in keys.items()}
-    names = _chosen(columns, cells)
+    names, left_out = choose_columns(columns, cells)
     values = np.empty((len(frame), len(names)))
     for k, name in enumerate(names):
-        values[:, k] = _floats(cells[name], name)
+        values[:, k] = as_floats(cells[name], name)
     aside = [key for name, key in keys.items() if name in names]
     if len(aside) == len(keys):
         return ScoreTable(names, values)
-    return ScoreTable(names, values, frame.drop_columns(aside) if arrow else frame.drop(aside).to_native())
-
-
-def _floats(column: Any, name: str) -> Array:
-    """Return the cells of any column as float64; anything that is no number is an error with its row."""
-    if isinstance(column, np.ndarray):
-        return _array_as_floats(column, name)
-    if is_arrow(column):
-        return arrow_as_floats(column, name)
-    import narwhals as nw
-
-    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
-        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=float)
-    if column.dtype == nw.String:
-        return text_as_floats(as_text(column.to_arrow()), name)
-    return floats_of(column.to_list(), name)
-
-
-def _array_as_floats(column: Any, name: str) -> Array:
-    if column.dtype.kind in "fiub":
-        return np.asarray(column, dtype=float)
-    # As a list, dates become whole numbers: keep them as they are, to be refused.
-    return floats_of(list(column) if column.dtype.kind in "mM" else column.tolist(), name)
-
-
-def _chosen(columns: Sequence[str] | None, present: Mapping[str, Any]) -> tuple[str, ...]:
-    if columns is None:
-        names = _default_scores({name: column for name, column in present.items() if not _is_reserved(name)})
-        reason = f"None of the columns {list(present)} holds numbers, so none can be a score. Name some by `columns`."
-    else:
-        names = wanted_columns(columns, list(present), purpose="needed as score columns")
-        reason = "At least one score column is needed; none was named."
-    if not names:
-        raise ColumnError(reason)
-    return names
-
-
-def _is_reserved(name: str) -> bool:
-    return name in (*RESERVED, QUALITY) or name.startswith(CONTRIBUTION)
-
-
-def _default_scores(present: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the columns of quantities; if there are none, those of whole numbers. A stray cell is an error."""
-    roles = {name: _role(column) for name, column in present.items()}
-    quantities = tuple(name for name, role in roles.items() if role == "quantity")
-    for name, role in roles.items():
-        if role == "spoilt quantity" or (role == "spoilt count" and not quantities):
-            _floats(present[name], name)
-    return quantities or tuple(name for name, role in roles.items() if role == "count")
-
-
-def _role(column: Any) -> str:
-    """Return what a column is for: a quantity, a count (or an id), one of these spoilt by stray cells, or neither."""
-    if isinstance(column, np.ndarray):
-        known = {"f": "quantity", "i": "count", "u": "count"}.get(column.dtype.kind, "")
-        return role_of_text(as_text(column.tolist())) if column.dtype.kind in "UO" else known
-    if is_arrow(column):
-        return role_of_arrow(column)
-    import narwhals as nw
-
-    if column.dtype.is_numeric():
-        return "count" if column.dtype.is_integer() else "quantity"
-    if column.dtype == nw.String:
-        return role_of_text(as_text(column.to_arrow()))
-    return role_of_text(as_text(column.to_list())) if column.dtype == nw.Object else ""
+    others = frame.drop_columns(aside) if arrow else frame.drop(aside).to_native()
+    return ScoreTable(names, values, others, left_out=left_out)

@@ -1,4 +1,4 @@
-"""Cells that came as text or as objects: which are numbers, which are missing, which are neither."""
+"""The cells of a column, whatever they came as: which are numbers, which are missing, which are neither."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vecuq._check import Array, bad_cell
+from vecuq.table.frames import is_arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,6 +79,24 @@ def as_text(cells: Any) -> pa.ChunkedArray:
     return whole.cast(pa.large_string())
 
 
+def as_floats(column: Any, name: str) -> Array:
+    """Return the cells of any column as float64, NaN where missing; what is no number is an error with its row."""
+    if isinstance(column, np.ndarray):
+        if column.dtype.kind in "fiub":
+            return np.asarray(column, dtype=float)
+        # As a list, dates become whole numbers: keep them as they are, to be refused.
+        return floats_of(list(column) if column.dtype.kind in "mM" else column.tolist(), name)
+    if is_arrow(column):
+        return arrow_as_floats(column, name)
+    import narwhals as nw
+
+    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=float)
+    if column.dtype == nw.String:
+        return text_as_floats(as_text(column.to_arrow()), name)
+    return floats_of(column.to_list(), name)
+
+
 def text_as_floats(text: pa.ChunkedArray, name: str, first_row: int = 0) -> Array:
     """Return text as float64, NaN where missing; anything else is an error with its row."""
     import pyarrow as pa
@@ -127,14 +146,32 @@ def role_of_arrow(column: Any) -> str:
         return "quantity"
     if pt.is_integer(column.type):
         return "count"
+    if pt.is_boolean(column.type) or pt.is_null(column.type):
+        return "truth" if pt.is_boolean(column.type) else "empty"
     return role_of_text(as_text(column)) if is_text(column.type) else ""
 
 
 def role_of_text(text: pa.ChunkedArray) -> str:
-    """Return what text is for: a quantity, a count (or an id), one of these spoilt by stray cells, or neither."""
+    """Return what a column of text is for.
+
+    A ``"quantity"``, a ``"count"`` (or an id), one of these ``"spoilt"`` by stray cells, a ``"truth"``, ``"empty"``, or
+    nothing of these: ``""``.
+    """
     found = census(text)
     kind = "count" if found.is_whole else "quantity"
-    return kind if found.is_number else f"spoilt {kind}" if found.is_spoilt else ""
+    if found.is_number or found.is_spoilt:
+        return kind if found.is_number else f"spoilt {kind}"
+    if not found.present:
+        return "empty" if len(text) else ""
+    return "truth" if not found.numbers and _are_truths(text) else ""
+
+
+def _are_truths(text: pa.ChunkedArray) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = pa.array((*MISSING, "True", "False", "true", "false"), type=pa.large_string())
+    return bool(pc.all(pc.is_in(text, value_set=known)).as_py())
 
 
 def floats_of(cells: Sequence[object], name: str, first_row: int = 0) -> Array:

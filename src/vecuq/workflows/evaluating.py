@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from vecuq import evaluation
 from vecuq._check import Array, warn_user
 from vecuq._draw import Sheet
-from vecuq._files import refuse_unwritable
 from vecuq.errors import MissingValueWarning, VecuqError, VecuqWarning
 from vecuq.evaluation import Bootstrap, Evaluation, Verdict
 from vecuq.ranker import Settings, fit_ranker
 from vecuq.table import RESERVED, PathLike, ScoreTable, TableLike, TableReader
-from vecuq.workflows.evaluation_files import curves_ending, write_curves
+from vecuq.workflows.evaluation_files import curves_ending, refuse_outputs, table_ending, write_both, write_sheets
 from vecuq.workflows.labels import Labels, label_columns, score_columns
 
 if TYPE_CHECKING:
@@ -49,15 +48,21 @@ def evaluate(
     flip: Sequence[str] = (),
     metrics: Sequence[str] | None = None,
     bootstrap: Bootstrap | None = None,
+    out: PathLike | None = None,
     curves: PathLike | None = None,
+    force: bool = False,
 ) -> Evaluation:
     """Evaluate every score column of a table with labels, and its ``uncertainty`` if it has one.
 
-    With ``curves``, risk-coverage and rejection curves are written there: a picture (png, svg) or numbers (csv).
+    With ``out``, the numbers are written there: csv, md (Markdown) or tex (LaTeX). With ``curves``, risk-coverage and
+    rejection curves: a picture (png, svg) or numbers (csv). Both files are written or none. ``force`` replaces also a
+    file that the job reads, or one of another kind.
     """
+    if out is not None:
+        table_ending(out)
     if curves is not None:
-        curves_ending(curves, taken=[table])
-        refuse_unwritable(curves)
+        curves_ending(curves, beside=out)
+    refuse_outputs([path for path in (out, curves) if path is not None], reads=[table], force=force)
     whole = TableReader(table).whole()
     truth = label_columns(whole, labels, scores=columns or ())
     scores = score_columns(whole, labels, columns, flip)
@@ -68,8 +73,7 @@ def evaluate(
         methods["uncertainty"] = ScoreTable.of(whole, columns=["uncertainty"]).values[:, 0]
     drawn = None if curves is None else evaluation.selective_curves(methods, **truth)
     found = evaluation.evaluate(methods, **truth, metrics=metrics, bootstrap=bootstrap)
-    if curves is not None and drawn is not None:
-        write_curves(drawn, curves)
+    write_both(found, out, drawn, curves)
     return found
 
 
@@ -81,8 +85,17 @@ def compare(
     columns: Sequence[str] | None = None,
     flip: Sequence[str] = (),
     bootstrap: Bootstrap | None = None,
+    out: PathLike | None = None,
+    force: bool = False,
 ) -> Compared:
-    """Fit vecuq and every baseline on the calibration rows alone, and evaluate them all on the test rows."""
+    """Fit vecuq and every baseline on the calibration rows alone, and evaluate them all on the test rows.
+
+    With ``out``, the table is written there: csv, md (Markdown) or tex (LaTeX). ``force`` replaces also a file that the
+    job reads, or one of another kind.
+    """
+    if out is not None:
+        table_ending(out)
+        refuse_outputs([out], reads=[calibration, test], force=force)
     fitted_on = score_columns(TableReader(calibration).whole(), labels, columns, flip)
     whole = TableReader(test).whole()
     truth = label_columns(whole, labels, scores=fitted_on.columns)
@@ -94,6 +107,8 @@ def compare(
     known = [one.metric.key for one in found.comparisons]
     deciding = [key for key in DECIDING if key in known]
     sheet = evaluation.comparison_sheet(found, deciding, tuple(components))
+    if out is not None:
+        write_sheets([sheet], out)
     return Compared(found, sheet, evaluation.verdicts(found, deciding), tuple(components), failed)
 
 

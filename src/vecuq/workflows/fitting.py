@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from vecuq._check import finite_rows, one_of, refuse_missing, warn_user
+from vecuq._check import finite_rows, one_of, refuse_missing
 from vecuq._run import ahead
-from vecuq.errors import CalibrationWarning, ConvergenceError
+from vecuq.errors import ConvergenceError
 from vecuq.ranker import Ranker, Settings, fit_ranker, fit_stream, stream_nodes
-from vecuq.table import PathLike, ScoreTable, TableLike, TableReader, TableSource, count_rows, read_batches, read_table
+from vecuq.table import (
+    PathLike,
+    ScoreTable,
+    TableLike,
+    TableReader,
+    TableSource,
+    count_rows,
+    read_batches,
+    read_table,
+    warn_of_columns,
+)
+from vecuq.transport import named_reference
 from vecuq.workflows.places import refuse_place
 from vecuq.workflows.watch import NOBODY, Watch
 
@@ -35,25 +46,27 @@ def fit(
     settings: Settings | None = None,
     *,
     columns: Sequence[str] | None = None,
-    flip: Sequence[str] = (),
+    flip: Sequence[str] | None = None,
     missing: str = "error",
     drop_hint: str = "missing='drop'",
+    force: bool = False,
     watch: Watch = NOBODY,
 ) -> Fitted:
     """Fit a ranker to a table and save it.
 
     ``calibration`` is a file, several, a folder of part files, a pattern, or ``-`` for standard input. Rows with
     missing or infinite scores are refused, unless ``missing="drop"`` drops them; ``drop_hint`` says so in the error.
+    ``force`` replaces also a file that the job reads, or one that holds no model.
     """
     one_of("missing", missing, FIT_MISSING)
-    refuse_place(model, what="A model", reads=[calibration])
+    refuse_place(model, writes="model", reads=[calibration], force=force)
     source = TableSource.of(calibration)
-    done = _fit_streaming(source, settings or Settings(), columns, flip, missing, watch)
+    hint = f"{drop_hint} drops them."
+    done = _fit_streaming(source, settings or Settings(), columns, flip, missing, hint, watch)
     if done is None:
         table = read_table(source, columns=columns, flip=flip)
-        _doubt_direction(table)
         kept = _complete(table) if missing == "drop" else table
-        refuse_missing(kept.values, kept.columns, hint=f"{drop_hint} drops them.")
+        refuse_missing(kept.values, kept.columns, hint=hint)
         ranker = fit_ranker(kept, settings, progress=watch.sweep)
         done = Fitted(ranker, tuple(getattr(table.others, "column_names", ())), len(table) - len(kept))
     done.ranker.save(model)
@@ -63,15 +76,16 @@ def fit(
 def _complete(table: ScoreTable) -> ScoreTable:
     """Return the rows that have a finite number in every column."""
     complete = finite_rows(table.values)
-    return table if complete.all() else ScoreTable(table.columns, table.values[complete], flipped=table.flipped)
+    return table if complete.all() else replace(table, values=table.values[complete], others=None)
 
 
 def _fit_streaming(
     source: TableSource,
     settings: Settings,
     columns: Sequence[str] | None,
-    flip: Sequence[str],
+    flip: Sequence[str] | None,
     missing: str,
+    hint: str,
     watch: Watch,
 ) -> Fitted | None:
     """Fit in bounded memory; None when the table is small, or the settings need all rows at once."""
@@ -80,27 +94,35 @@ def _fit_streaming(
     first = ScoreTable.of(next(read_batches(source, columns=columns or (), typed=False)), columns=columns, flip=flip)
     if stream_nodes(settings, len(first.columns)) is None:
         return None
-    _doubt_direction(first)
-    chunks = _Chunks(TableReader(source, columns=first.columns, alone=True), flip, drop=missing == "drop")
+    reader = TableReader(source, columns=first.columns, alone=True)
+    chunks = _Chunks(reader, sorted(first.flipped), drop=missing == "drop", hint=hint)
     n_rows = None if chunks.drop else count_rows(source)
     try:
         ranker = fit_stream(chunks, settings, n_rows=n_rows, advance=watch.read)
     except ConvergenceError:
         return None  # the kernel is too steep for a sketch: take the rows themselves
+    warn_of_columns(first, directions=not named_reference(settings.reference).signed)
     return Fitted(ranker, tuple(getattr(first.others, "column_names", ())), chunks.n_dropped)
 
 
 class _Chunks:
-    """The rows of a table from the start, each time it is called; incomplete ones may be dropped."""
+    """The rows of a table from the start, each time it is called; incomplete ones are dropped or refused."""
 
-    def __init__(self, reader: TableReader, flip: Sequence[str], *, drop: bool) -> None:
-        self.reader, self.flip, self.drop = reader, flip, drop
+    def __init__(self, reader: TableReader, flip: Sequence[str], *, drop: bool, hint: str) -> None:
+        self.reader, self.flip, self.drop, self.hint = reader, flip, drop, hint
         self.n_dropped = 0
 
     def __call__(self) -> Iterator[ScoreTable]:
         batches = ahead(self.reader.batches())
         tables = (ScoreTable.of(batch, columns=self.reader.columns, flip=self.flip) for batch in batches)
-        return self._without_gaps(tables) if self.drop else tables
+        return self._without_gaps(tables) if self.drop else self._refusing_gaps(tables)
+
+    def _refusing_gaps(self, tables: Iterable[ScoreTable]) -> Iterator[ScoreTable]:
+        start = 0
+        for table in tables:
+            refuse_missing(table.values, table.columns, first_row=start, hint=self.hint)
+            start += len(table)
+            yield table
 
     def _without_gaps(self, tables: Iterable[ScoreTable]) -> Iterator[ScoreTable]:
         self.n_dropped = 0
@@ -117,14 +139,3 @@ def _has_many_rows(source: TableSource, columns: Sequence[str] | None) -> bool:
         return (count_rows(source) or 0) >= _MANY_ROWS
     loaded_whole = any(part.format == "npz" for part in source.parts)
     return columns is not None and not loaded_whole and source.n_bytes >= _MANY_BYTES
-
-
-def _doubt_direction(table: ScoreTable) -> None:
-    """Warn of a confidence that is taken for an uncertainty; only the user can know."""
-    doubtful = [name for name in table.columns if "confidence" in name.lower() and name not in table.flipped]
-    if doubtful:
-        warn_user(
-            f"Higher is taken for more uncertain in every score column, and {doubtful} sounds like the opposite. "
-            f"If so, fit with flip={doubtful}.",
-            CalibrationWarning,
-        )
