@@ -3,6 +3,7 @@
 import io
 import struct
 import zipfile
+from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
@@ -15,9 +16,9 @@ from vecuq.testing import Attack, example, put_together, taken_apart
 
 
 class Case(NamedTuple):
-    """An attack, and whether its input is taken."""
+    """How an attack is made, and whether its input is taken."""
 
-    attack: Attack
+    attack: Callable[[], Attack]
     taken: bool
 
 
@@ -101,39 +102,41 @@ LATE = pa.array([2**60], pa.timestamp("s"))
 KEY = "sk-hostile-0123456789"
 CASES = {
     # Tables in memory
-    "a time beyond the years of Python, in pyarrow": Case(frame("pyarrow", knn=LATE), taken=False),
-    "a time beyond the years of Python, in polars": Case(frame("polars", knn=LATE), taken=False),
-    "a time beyond the years of Python beside the scores": Case(frame("pyarrow", when=LATE), taken=True),
-    "a date as a score": Case(frame("pandas", knn=pa.array([datetime(2024, 1, 31)])), taken=False),
-    "whole numbers beyond 2^53": Case(frame("pyarrow", knn=pa.array([2**53 + 1])), taken=True),
-    "the smallest whole number": Case(frame("pyarrow", knn=pa.array([-(2**63)])), taken=True),
+    "a time beyond the years of Python, in pyarrow": Case(lambda: frame("pyarrow", knn=LATE), taken=False),
+    "a time beyond the years of Python, in polars": Case(lambda: frame("polars", knn=LATE), taken=False),
+    "a time beyond the years of Python beside the scores": Case(lambda: frame("pyarrow", when=LATE), taken=True),
+    "a date as a score": Case(lambda: frame("pandas", knn=pa.array([datetime(2024, 1, 31)])), taken=False),
+    "whole numbers beyond 2^53": Case(lambda: frame("pyarrow", knn=pa.array([2**53 + 1])), taken=True),
+    "the smallest whole number": Case(lambda: frame("pyarrow", knn=pa.array([-(2**63)])), taken=True),
     # Table files
-    "a decimal is read to the last bit": Case(parquet(knn=pa.array([Decimal("21.195817")])), taken=True),
-    "a time beyond the years of Python, in a file": Case(parquet(knn=LATE), taken=False),
-    "an npy header that ends in the middle": Case(
-        npz(entropy=npy("{'descr': '<f8', 'shape': (2,\n"), knn=b""), taken=False
+    "a decimal is read to the last bit": Case(lambda: parquet(knn=pa.array([Decimal("21.195817")])), taken=True),
+    "a time beyond the years of Python, in a file": Case(
+        lambda: parquet(knn=pa.array([2**45], pa.timestamp("s"))), taken=False
     ),
-    "a column called selected that holds numbers": Case(parquet(selected=pa.array([0.5])), taken=True),
+    "an npy header that ends in the middle": Case(
+        lambda: npz(entropy=npy("{'descr': '<f8', 'shape': (2,\n"), knn=b""), taken=False
+    ),
+    "a column called selected that holds numbers": Case(lambda: parquet(selected=pa.array([0.5])), taken=True),
     # Saved files
-    "settings that are nothing": Case(in_header("model", "settings", None), taken=False),
-    "an overshoot beyond all numbers": Case(in_header("model", "settings.overshoot", 1e308), taken=False),
-    "a calibration that falls": Case(in_array("model", "calibration", np.flip), taken=False),
-    "a potential that is not a number": Case(in_array("model", "log_v", with_last(np.nan)), taken=False),
-    "a sketch of a boundless box": Case(in_array("sketch", "box_high", with_last(1e308)), taken=False),
-    "a temperature of next to nothing": Case(in_header("pipeline", "temperature", 5e-324), taken=False),
+    "settings that are nothing": Case(lambda: in_header("model", "settings", None), taken=False),
+    "an overshoot beyond all numbers": Case(lambda: in_header("model", "settings.overshoot", 1e308), taken=False),
+    "a calibration that falls": Case(lambda: in_array("model", "calibration", np.flip), taken=False),
+    "a potential that is not a number": Case(lambda: in_array("model", "log_v", with_last(np.nan)), taken=False),
+    "a sketch of a boundless box": Case(lambda: in_array("sketch", "box_high", with_last(1e308)), taken=False),
+    "a temperature of next to nothing": Case(lambda: in_header("pipeline", "temperature", 5e-324), taken=False),
     "a density beyond all numbers": Case(
-        in_array("pipeline", "density/mahalanobis/means", with_last(1e308)), taken=False
+        lambda: in_array("pipeline", "density/mahalanobis/means", with_last(1e308)), taken=False
     ),
     "a density without a shape": Case(
-        in_array("pipeline", "density/mahalanobis/whitening", np.zeros_like), taken=False
+        lambda: in_array("pipeline", "density/mahalanobis/whitening", np.zeros_like), taken=False
     ),
     # Servers
-    "a status line that holds the key": Case(reply(f"Authorization: Bearer {KEY}"), taken=False),
+    "a status line that holds the key": Case(lambda: reply(f"Authorization: Bearer {KEY}"), taken=False),
     "half a character in an answer": Case(
-        reply("HTTP/1.1 200 OK", b'{"choices": [{"message": {"content": "\\ud83d"}}]}'), taken=True
+        lambda: reply("HTTP/1.1 200 OK", b'{"choices": [{"message": {"content": "\\ud83d"}}]}'), taken=False
     ),
     # Commands
-    "a note in place of a model file": Case(line("fit calibration.parquet --out notes.txt"), taken=False),
-    "a model in place of a report": Case(line("report model.vecuq new.csv --out model.vecuq"), taken=False),
-    "a state in place of a model file": Case(line("fit calibration.parquet --out monitor.vecuq"), taken=False),
+    "a note in place of a model file": Case(lambda: line("fit calibration.parquet --out notes.txt"), taken=False),
+    "a model in place of a report": Case(lambda: line("report model.vecuq new.csv --out model.vecuq"), taken=False),
+    "a state in place of a model file": Case(lambda: line("fit calibration.parquet --out monitor.vecuq"), taken=False),
 }

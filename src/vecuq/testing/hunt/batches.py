@@ -105,7 +105,8 @@ def run_batch(name: str, seed: int, folder: Path, limits: Limits, known: set[str
     small: dict[str, tuple[Attack, str]] = {}
 
     def one(attack: Attack) -> None:
-        if time.monotonic() > over + (limits.shrink if small else 0.0):
+        # One input is tried however short the time.
+        if tally.tried and time.monotonic() > over + (limits.shrink if small else 0.0):
             raise _EnoughError
         attack.save(folder / CURRENT)
         found = try_one(target, attack, limits, tally)
