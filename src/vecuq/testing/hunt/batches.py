@@ -55,7 +55,7 @@ class _EnoughError(KeyboardInterrupt):
 
 def signature_of(attack: Attack, found: str) -> str:
     """Return what two finds of the same cause share: the message without numbers, quotes and arrays."""
-    plain = re.sub(r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|[\d.]+", "_", found.partition("\n")[0])
+    plain = re.sub(r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|[\d.,]+", "_", found.partition("\n")[0])
     facts = "".join(f" ({attack.facts[name]})" for name in ("where", "how") if name in attack.facts)
     return f"{attack.target}: {plain[:120]}{facts}"
 
