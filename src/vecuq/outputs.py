@@ -258,8 +258,8 @@ def _read_file(path: Path) -> dict[str, Any]:
     arrays = {name: array for name, array in found.items() if array is not None}
     if ("logits" in arrays) == ("probs" in arrays):
         raise TableError(
-            f"{path} must hold either `logits` or `probs`; it holds {one_line(sorted(found))}. Rename the array that holds them, as in "
-            f"np.savez(path, logits=...)."
+            f"{path} must hold either `logits` or `probs`; it holds {one_line(sorted(found))}. Rename the array that "
+            f"holds them, as in np.savez(path, logits=...)."
         )
     return arrays
 
