@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from vecuq import Monitor, load, sketch
-from vecuq.cli.app import COMMANDS
+from vecuq.cli.commands import COMMANDS
 from vecuq.pipeline import VecUQPipeline
 from vecuq.table import write_batches
 from vecuq.workflows.contents import kind_there
