@@ -48,3 +48,24 @@ def test_the_ratio_at_another_share_is_a_metric_like_the_others():
     assert metric.defect(score[:4], quality[:4]).startswith("max_rejection=0.25 of 4 rows leaves 1 point")
     with pytest.raises(SettingError, match="max_rejection"):
         rejection_ratio(1.5)
+
+
+OTHER_NAMES = {
+    "roc_auc": ("auroc", "AUROC", "AU-ROC", "auc", "aucroc", "ROC AUC", "au_roc"),
+    "ood roc_auc": ("ood auroc", "auroc_ood", "ood_auroc"),
+    "error roc_auc": ("error auroc",),
+    "average_precision": ("aupr", "AUPRC", "pr-auc"),
+    "fpr_at_95_tpr": ("fpr95", "FPR@95"),
+    "excess_aurc": ("e-aurc",),
+    "prediction_rejection_ratio": ("PRR",),
+}
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [(one, ours) for ours, names in OTHER_NAMES.items() for one in names])
+def test_a_metric_under_the_name_that_others_give_it_is_never_mistaken_for_the_nearest_spelling(theirs, ours):
+    with pytest.raises(SettingError, match=rf"There is no metric '{theirs}'\. Did you mean '{ours}'\?"):
+        find_metrics([theirs])
+
+
+def test_every_metric_is_found_by_its_own_name():
+    assert all(find_metrics([metric.key]) == (metric,) for metric in METRICS)

@@ -231,6 +231,15 @@ def test_lists_of_several_lengths_in_a_column_are_no_scores():
         ScoreTable.of({"a": [[1], [1, 2]], "b": [0.5, 0.25]}, columns=["a"])
 
 
+class Distributed:
+    """A frame as of a library that narwhals does not know."""
+
+    columns = ("a",)
+
+    def compute(self):
+        raise AssertionError
+
+
 class SimpleNamespaceWithColumns:
     columns = ("a",)
 
@@ -244,6 +253,7 @@ NO_TABLE = {
     "a file name": ("scores.csv", "'scores.csv' is a name, not a table.*read_table"),
     "records and rows": ([{"a": 1.0}, [1.0]], "Some of these rows are records with names and some are not"),
     "what has columns only": (SimpleNamespaceWithColumns(), "is not a table that vecuq reads"),
+    "a frame elsewhere": (Distributed(), r"Distributed is not a table that vecuq reads\. Call its compute\(\) first"),
     "columns of two lengths": ({"a": [1.0], "b": [1.0, 2.0]}, "same number of rows; got {'a': 1, 'b': 2}"),
     "a matrix as column": ({"a": np.ones((2, 2))}, "'a' must be one-dimensional"),
     "only texts": ({"a": ["x", "y"]}, "None of the columns .* holds numbers"),
@@ -303,7 +313,9 @@ def test_whatever_streams_arrow_data_is_a_table():
 
 def test_a_lazy_frame_is_collected_with_one_warning():
     lazy = pl.DataFrame(COLUMNS).lazy()
-    with pytest.warns(VecuqWarning, match=r"A LazyFrame was collected.*select the columns and collect") as caught:
+    with pytest.warns(
+        VecuqWarning, match=r"A polars LazyFrame was collected.*select the columns and collect"
+    ) as caught:
         table = ScoreTable.of(lazy)
     assert len(caught) == 1
     npt.assert_array_equal(table.values, VALUES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -120,13 +121,13 @@ METRICS: tuple[Metric, ...] = (
     rejection_ratio(0.5),
 )
 
-# What others call them.
+# What others call them, in letters and digits; some of these are nearer in spelling to another metric.
 _OTHER_NAMES = {
-    **dict.fromkeys(("auroc", "auc", "roc-auc", "rocauc", "auc_roc"), "roc_auc"),
-    **dict.fromkeys(("aupr", "auprc", "ap", "pr_auc"), "average_precision"),
-    **dict.fromkeys(("fpr95", "fpr@95", "fpr_at_95"), "fpr_at_95_tpr"),
-    **dict.fromkeys(("eaurc", "e-aurc", "e_aurc"), "excess_aurc"),
-    "prr": "prediction_rejection_ratio",
+    r".*roc.*|auc": "roc_auc",
+    r"aupr|auprc|ap|prauc": "average_precision",
+    r"fpr(at)?95": "fpr_at_95_tpr",
+    r"eaurc": "excess_aurc",
+    r"prr": "prediction_rejection_ratio",
 }
 
 
@@ -152,7 +153,17 @@ def _named(name: str | Metric) -> list[Metric]:
     if isinstance(name, Metric):
         return [name]
     choices = list(dict.fromkeys([*(one.name for one in METRICS), *(one.key for one in METRICS)]))
-    if str(name).lower() in _OTHER_NAMES:  # the nearest spelling may be another metric: auroc is near aurc
-        raise SettingError(f"There is no metric {name!r}. Did you mean {_OTHER_NAMES[str(name).lower()]!r}?")
+    meant = None if name in choices else _meant(str(name))
+    if meant:
+        raise SettingError(f"There is no metric {name!r}. Did you mean {meant!r}?")
     one_of("metrics", name, choices)
     return [one for one in METRICS if name in (one.name, one.key)]
+
+
+def _meant(name: str) -> str | None:
+    """Return our name of a metric that others call differently, with the task if it was named, too."""
+    bare = re.sub(r"[^a-z0-9]", "", name.lower())
+    task = next((task for task in TASKS if task in bare), "")
+    known = next((ours for names, ours in _OTHER_NAMES.items() if re.fullmatch(names, bare.replace(task, "", 1))), None)
+    with_task = f"{task} {known}"
+    return with_task if any(one.key == with_task for one in METRICS) else known

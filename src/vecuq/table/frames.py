@@ -73,10 +73,23 @@ def _narwhals(data: Any) -> Any:
     except TypeError:
         if hasattr(type(data), "__arrow_c_stream__"):
             return pa.table(data)
+        verb = _loading_verb(data)
+        first = f"Call its {verb}() first, or give" if verb else "Give"
         raise TableError(
-            f"A {type(data).__name__} is not a table that vecuq reads. Give a NumPy array, a frame of pandas, polars, "
+            f"A {_kind(data)} is not a table that vecuq reads. {first} a NumPy array, a frame of pandas, polars, "
             f"pyarrow or another library that narwhals knows, a list of dicts, or a ScoreTable."
         ) from None
+
+
+def _kind(data: Any) -> str:
+    """Return what data are and of which library, such as ``dask DataFrame``."""
+    return f"{type(data).__module__.partition('.')[0]} {type(data).__name__}"
+
+
+def _loading_verb(data: Any) -> str:
+    """Return the method that brings a lazy or distributed frame into memory; nothing if there is none."""
+    verbs = ("compute", "collect", "toPandas", "to_pandas", "to_arrow")
+    return next((verb for verb in verbs if hasattr(type(data), verb)), "")
 
 
 def _collected(frame: Any) -> Any:
@@ -84,9 +97,10 @@ def _collected(frame: Any) -> Any:
 
     if not isinstance(frame, nw.LazyFrame):
         return frame
+    native = frame.to_native()
     warn_user(
-        f"A {type(frame.to_native()).__name__} was collected, so all its columns are in memory now. To load less, "
-        f"select the columns and collect it yourself first.",
+        f"A {_kind(native)} was collected, so all its columns are in memory now. To load less, select the columns and "
+        f"{_loading_verb(native) or 'collect'} it yourself first.",
         VecuqWarning,
     )
     return frame.collect()
