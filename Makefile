@@ -50,7 +50,7 @@ $(UV):
 test-lowest: $(UV) ## the tests with the lowest versions that pyproject.toml declares; PYTHON=python3.12 for another Python
 	$(UV) venv --quiet --clear --python $(PYTHON) $(LOWEST)
 	$(UV) pip compile --quiet --no-header --no-annotate --python $(LOWEST)/bin/python --resolution lowest-direct \
-		--only-binary :all: --extra dev --extra text pyproject.toml --output-file $(LOWEST)/versions.txt
+		--only-binary :all: --extra dev --extra all pyproject.toml --output-file $(LOWEST)/versions.txt
 	$(UV) pip install --quiet --python $(LOWEST)/bin/python --requirements $(LOWEST)/versions.txt
 	$(UV) pip install --quiet --python $(LOWEST)/bin/python --no-deps --editable . --editable ./paper-data
 	SCIPY_ARRAY_API=1 $(LOWEST)/bin/python -m pytest -n $(JOBS) -m "not slow and not models" -W ignore::DeprecationWarning src tests

@@ -1,7 +1,11 @@
 """`vecuq evaluate` and `vecuq compare`: how good scores are, in words, in JSON and as files."""
 
 import json
+import os
 import re
+import subprocess
+import sys
+from contextlib import suppress
 
 import numpy as np
 import numpy.testing as npt
@@ -203,6 +207,29 @@ def test_on_a_narrow_terminal_no_name_and_no_number_is_cut(run, monkeypatch, wid
     assert {"mahalanobis()", "isolation_forest()"} <= names
     heads = " ".join(line for line in tables if line.startswith("┃"))
     assert all(head in heads for head in ("selective accuracy_coverage_area", "wins", "Pareto share"))
+
+
+def test_a_real_terminal_of_80_columns_tells_all_heads_apart():
+    pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    words = [sys.executable, "-m", "vecuq", "evaluate", NEW, *LABELS, "--resamples", "2", "--flip", "confidence"]
+    plain = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
+    with subprocess.Popen(words, stdout=theirs, stderr=subprocess.DEVNULL, env=plain | {"TERM": "xterm"}) as running:
+        os.close(theirs)
+        shown = b"".join(_until_closed(ours)).decode()
+    assert running.returncode == 0
+    lines = re.sub("\x1b\\[[0-9;]*m", "", shown).splitlines()
+    heads = " ".join(line for line in lines if line.startswith("┃"))
+    assert all(f" coverage_at_{percent}_percent_error " in heads for percent in (1, 2, 5))
+    assert max(map(len, lines)) <= 80
+
+
+def _until_closed(terminal):
+    """Yield what a program writes to a terminal; the end of the program is an error there."""
+    with os.fdopen(terminal, "rb", buffering=0) as reading, suppress(OSError):
+        while some := reading.read(65_536):
+            yield some
 
 
 def test_wins_and_losses_of_a_comparison_balance(run):
