@@ -76,7 +76,7 @@ def prepare():
     """Import all that the commands need, and put small things in place of slow ones."""
     for name in MODULES:
         import_module(name)
-    from vecuq.cli.app import COMMANDS
+    from vecuq.cli.commands import COMMANDS
 
     import vecuq.answers
     import vecuq.baselines
