@@ -76,12 +76,11 @@ def prepare():
     """Import all that the commands need, and put small things in place of slow ones."""
     for name in MODULES:
         import_module(name)
-    from vecuq.cli.app import COMMANDS
-
     import vecuq.answers
     import vecuq.baselines
     import vecuq.paper
     import vecuq.report
+    from vecuq.cli.commands import COMMANDS
 
     for entry in COMMANDS.values():
         import_module(f"vecuq.cli.{entry.place.split(':')[0]}")
