@@ -36,7 +36,7 @@ def scores(latent: Rows) -> Rows:
 
 
 def grouped(rng: np.random.Generator, groups: int, size: int, alike: float, m: int) -> Rows:
-    """Groups of rows that share a part of their variance; 1 makes copies. The rows are shuffled or not by the case."""
+    """Return groups of rows that share a part of their variance, one group after the other."""
     common = np.repeat(normal(rng, groups, m), size, axis=0)
     return np.sqrt(alike) * common + np.sqrt(1 - alike) * normal(rng, groups * size, m)
 
@@ -82,9 +82,9 @@ def severities(found: list[Draw]) -> str:
 
 
 def said(found: list[Draw], read: Callable[[dict[str, Any]], Any]) -> str:
-    """Return the median of a figure over the tables in which something was found."""
+    """Return the mean of a figure over the tables in which something was found."""
     figures = [read(one.finding.figures) for one in found if one.finding.severity != "ok"]
-    return "-" if len(figures) < DRAWS / 20 else f"{np.median(figures):.1%}"
+    return "-" if len(figures) < DRAWS / 20 else f"{np.mean(figures):.1%}"
 
 
 def happened(found: list[Draw], alpha: float, rows: int = 0) -> str:
@@ -183,21 +183,30 @@ def contamination() -> None:
 def drift() -> None:
     """Print what is said and what happens to later rows where scores rise over the table."""
     cells = [f"{who} at {alpha:g}" for alpha in ALPHAS for who in ("said", "later rows flagged")]
-    head("Scores that rise over 400 rows, three columns", "rise", "found", *cells)
-    for rise in (0.0, 0.5, 1.0, 2.0, 4.0):
-        found = list(
-            draws(
-                lambda rng, rise=rise: scores(normal(rng, 400, 3) + rise * np.linspace(0, 1, 400)[:, None]),
-                (lambda rng, rise=rise: scores(normal(rng, FRESH, 3) + rise * np.linspace(1, 1.25, FRESH)[:, None]),),
-                (check_time,),
+    head("Scores that rise over the table, three columns", "rows", "rise", "found", *cells)
+    for n in (400, 2_000):
+        for rise in (0.0, 0.5, 1.0, 2.0, 4.0):
+            found = list(
+                draws(
+                    lambda rng, n=n, rise=rise: scores(normal(rng, n, 3) + rise * np.linspace(0, 1, n)[:, None]),
+                    (lambda rng, rise=rise: scores(normal(rng, FRESH, 3) + rise * _after(FRESH)),),
+                    (check_time,),
+                )
             )
-        )
-        rates = [
-            text
-            for alpha in ALPHAS
-            for text in (said(found, lambda f, a=alpha: f["flagged_later"][f"{a:g}"]), happened(found, alpha))
-        ]
-        show(f"{rise:g} sd", severities(found), *rates)
+            rates = [
+                text
+                for alpha in ALPHAS
+                for text in (
+                    said(found, lambda f, a=alpha: f["flagged_later"].get(f"{a:g}", np.nan)),
+                    happened(found, alpha),
+                )
+            ]
+            show(f"{n:,}", f"{rise:g} sd", severities(found), *rates)
+
+
+def _after(n: int) -> Rows:
+    """Return the times of rows that follow the table for a quarter of its length."""
+    return np.linspace(1, 1.25, n)[:, None]
 
 
 def main() -> None:

@@ -346,7 +346,9 @@ def test_a_confidence_that_is_not_flipped_gets_a_note(run, tmp_path, make_rows):
     rows = make_rows(40, 0)
     path = save(tmp_path / "c.csv", {"entropy": rows["entropy"], "confidence": rows["knn"]})
     assert "note: " in (note := run("fit", path, "-o", tmp_path / "m.vecuq").stderr)
-    assert "['confidence'] sounds like the opposite" in note
+    assert (
+        "'confidence' (a confidence: by its name). If higher means more confident, fit with --flip confidence." in note
+    )
     assert run("fit", path, "-o", tmp_path / "m.vecuq", "--flip", "confidence").stderr == ""
 
 

@@ -14,7 +14,13 @@ from vecuq.cli.commands import COMMANDS
 from vecuq.errors import TableError
 from vecuq.table import write_batches
 
-MAIN = "from vecuq.cli import main; print('imported', flush=True); main()"
+# The command, which says when it hears signals, before it imports anything slow.
+MAIN = """
+from vecuq.cli import edge
+prepare = edge._print_anything
+edge._print_anything = lambda: (prepare(), print("ready", flush=True))
+edge.main()
+"""
 
 
 @pytest.fixture
@@ -130,6 +136,17 @@ def test_a_secret_is_printed_neither_in_a_message_nor_in_a_traceback(failing, mo
         assert "Bearer ***" in result.stderr
 
 
+def test_a_long_message_keeps_its_hint(failing):
+    assert failing(ValueError("x" * 10_000)).stderr.endswith("report what it shows.\n")
+
+
+def test_a_secret_is_not_shown_in_part_where_a_message_is_cut(failing, monkeypatch):
+    monkeypatch.setattr(talk, "_SECRETS", {"sk-secret"})
+    for kind, most in ((TableError, 2_000), (ValueError, 1_000)):
+        for before in range(most - 12, most):
+            assert "sk-" not in failing(kind("x" * before + "sk-secret")).stderr
+
+
 def test_a_message_cannot_steer_the_terminal(failing):
     assert "\x1b" not in failing(ValueError("\x1b[31mred\x1b[0m"), after=["--debug"]).stderr
 
@@ -185,11 +202,11 @@ def test_an_interrupt_is_heard_before_anything_slow_is_imported():
 
 
 def interrupted(words, moment, *, where):
-    """Interrupt a command some time after its first import; return its exit code and what it printed on stderr."""
+    """Interrupt a command some time after it began; return its exit code and what it printed on stderr."""
     line = [sys.executable, "-c", MAIN, *map(str, words)]
     # In a group of its own: at a terminal, Ctrl-C reaches every process of a command.
     job = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=where, start_new_session=True)
-    assert job.stdout.readline() == b"imported\n"
+    assert job.stdout.readline() == b"ready\n"
     time.sleep(moment)
     os.killpg(job.pid, signal.SIGINT)
     _, told = job.communicate(timeout=60)
@@ -207,7 +224,7 @@ def commands(model, new):
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups here")
 @pytest.mark.parametrize("command", ["version", "fit", "score"])
 def test_an_interrupt_ends_a_command_in_silence(tmp_path, model, new, command):
-    interrupt_at([0.001, 0.02, 0.1, 0.4], tmp_path, model, new, command)
+    interrupt_at([0.0, 0.02, 0.1, 0.4], tmp_path, model, new, command)
 
 
 @pytest.mark.slow
@@ -228,7 +245,7 @@ def interrupt_at(moments, tmp_path, model, new, command):
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups here")
 def test_a_program_that_ignores_interrupts_goes_on(tmp_path):
     """As a shell starts what runs in the background."""
-    ignoring = f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); {MAIN}"
+    ignoring = f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{MAIN}"
     line = [sys.executable, "-c", ignoring, "measures"]
     job = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     job.stdout.readline()

@@ -189,3 +189,37 @@ def test_the_installed_command_draws_no_bar_where_nobody_watches(files):
     command = [Path(sys.executable).with_name("vecuq"), "measure", files / "test.npz", "--measures", "msp"]
     done = subprocess.run([*command, "-o", files / "s.csv"], capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+def test_embeddings_in_one_of_two_files_only_are_one_clear_line(run, files):
+    given, known = arrays_of(60, 2), arrays_of(300, 0)
+    # As many dimensions as classes, so that logits would fit by their shape.
+    one = {key: array[:1] if key == "logits" else array for key, array in known.items()}
+    np.savez(files / "known.npz", **one, embeddings=known["logits"].mean(axis=0))
+    np.savez(files / "plain.npz", logits=given["logits"][:1])
+    wanted = ("--measures", "entropy,mahalanobis", "-o", files / "s.parquet")
+    done = run("measure", files / "plain.npz", "--train", files / "known.npz", *wanted)
+    assert done.exit_code == 1
+    assert done.stderr == (
+        "error: These outputs hold no `embeddings`, which the densities look at. Add them, or use --embedding logits "
+        "for all outputs.\n"
+    )
+    assert (
+        run("measure", files / "plain.npz", "--train", files / "known.npz", "--embedding", "logits", *wanted).stderr
+        == ""
+    )
+    done = run("measure", files / "known.npz", "--train", files / "train.npz", *wanted)
+    assert done.stderr.startswith("error: The training outputs hold no `embeddings`, and these outputs do.")
+    assert done.stderr.endswith("or use --embedding logits.\n")
+
+
+def test_a_single_model_gets_no_idle_columns_without_a_word(run, files):
+    for name, rows, seed in (("train", 300, 0), ("test", 60, 2)):
+        given = arrays_of(rows, seed)
+        np.savez(files / f"{name}.npz", logits=given["logits"][0], labels=given["labels"])
+    asked = ("measure", files / "test.npz", "--train", files / "train.npz", "-o", files / "s.parquet")
+    assert run(*asked).stderr == (
+        "note: With a single model, 'excess_log_1_1' is 0 in every row, and 'total_log_1_1' equals 'bayes_log_1', "
+        "which adds nothing. Leave them out: --measures bayes_log_1,mahalanobis.\n"
+    )
+    assert run(*asked, "--measures", "bayes_log_1,mahalanobis").stderr == ""

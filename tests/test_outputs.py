@@ -214,5 +214,38 @@ def test_probabilities_under_the_name_of_logits_and_swapped_axes_get_a_warning()
     probs = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 40))
     with pytest.warns(VecuqWarning, match="look like probabilities"):
         ClassifierOutputs.of(logits=probs)
-    with pytest.warns(VecuqWarning, match="400 members and 5 rows"):
+    with pytest.warns(VecuqWarning, match=r"400 members and only 5 rows.*np\.swapaxes"):
         ClassifierOutputs.of(logits=np.random.default_rng(0).normal(size=(400, 5, 3)))
+
+
+FORGOTTEN_AXES = {
+    "labels": {"labels": np.zeros(40)},
+    "ids": {"ids": np.arange(40)},
+    "embeddings": {"embeddings": np.zeros((40, 7))},
+}
+
+
+@pytest.mark.parametrize("more", FORGOTTEN_AXES.values(), ids=FORGOTTEN_AXES)
+def test_what_comes_once_per_row_shows_that_the_axes_are_swapped(more):
+    logits = np.random.default_rng(0).normal(size=(40, 5, 3))
+    with pytest.raises(TableError, match=r"Perhaps the outputs are \(rows, members, classes\).*np\.swapaxes"):
+        ClassifierOutputs.of(logits=logits, **more)
+    assert ClassifierOutputs.of(logits=np.swapaxes(logits, 0, 1), **more).n_rows == 40
+
+
+def test_a_file_of_fewer_rows_than_members_gets_a_warning(tmp_path):
+    np.savez(tmp_path / "swapped.npz", logits=np.random.default_rng(0).normal(size=(30, 5, 3)))
+    with pytest.warns(VecuqWarning, match="30 members and only 5 rows") as caught:
+        read_outputs(tmp_path / "swapped.npz")
+    assert len(caught) == 1
+
+
+def test_a_single_row_in_memory_may_have_many_members():
+    assert ClassifierOutputs.of(logits=np.random.default_rng(0).normal(size=(30, 1, 3))).n_rows == 1
+
+
+@pytest.mark.parametrize("name", ["arr_0", "preds"])
+def test_a_file_without_a_known_name_says_which_names_it_has(tmp_path, name):
+    np.savez(tmp_path / "o.npz", **{name: np.zeros((4, 3))})
+    with pytest.raises(TableError, match=rf"either `logits` or `probs`; it holds \['{name}'\]\. Rename"):
+        read_outputs(tmp_path / "o.npz")

@@ -256,6 +256,15 @@ def test_incomplete_calibration_rows_can_be_dropped(run, refused, tmp_path, monk
     assert run("fit", path, "-o", tmp_path / "m.vecuq", "--missing", "nan").exit_code == 2
 
 
+def test_a_column_without_any_value_is_named_as_the_one_to_leave_out(refused, tmp_path, make_rows):
+    path = save(tmp_path / "empty.parquet", pd.DataFrame(make_rows(50, 0)).assign(knn=np.nan))
+    words = ("fit", path, "-o", tmp_path / "m.vecuq", "--columns", "entropy,knn")
+    told = refused(*words)
+    assert "'knn' in 50 of 50 rows. Leave 'knn' out, for no row has a number there." in told
+    assert "Drop these" not in told
+    assert "None of the 50 calibration rows is complete ('knn': 50 " in refused(*words, "--missing", "drop")
+
+
 # rank and report ----------------------------------------------------------------------------------------------------
 
 
@@ -332,7 +341,7 @@ def test_messages_of_the_library_become_options():
 def test_a_confidence_that_is_not_flipped_names_the_option(run, tmp_path, make_rows):
     frame = pd.DataFrame(make_rows(100, 0)).rename(columns={"knn": "confidence"})
     result = run("fit", save(tmp_path / "c.csv", frame), "-o", tmp_path / "m.vecuq")
-    assert "If so, fit with --flip confidence." in result.stderr
+    assert "fit with --flip confidence." in result.stderr
 
 
 def test_choices_that_exclude_each_other_are_settings_errors(tmp_path, model, new):
@@ -403,3 +412,22 @@ def test_a_format_of_stdout_is_refused_for_a_file(refused, tmp_path, model, make
     table = save(tmp_path / "n.csv", pd.DataFrame(make_rows(20, 0)))
     told = refused("score", model, table, "-o", tmp_path / "o.csv", "--stdout-format", "arrow")
     assert "--stdout-format arrow is for standard output (-)" in told
+
+
+# Names of outputs -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["page.pdf", "page.png", "page"])
+def test_a_report_is_written_as_html_only(refused, tmp_path, model, new, name):
+    told = refused("report", model, new, "-o", tmp_path / name)
+    assert f"{name} does not end in .html; name it {tmp_path / 'page.html'}." in told
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet", "out.html", "out.vecuq"])
+def test_a_folder_does_not_get_the_name_of_a_file(run, refused, tmp_path, new, make_rows, name):
+    known = save(tmp_path / "known.parquet", pd.DataFrame(make_rows(60, 0)))
+    for words in (("rank", known, new), ("demo",)):
+        told = refused(*words, "-o", tmp_path / name)
+        assert f"{name} is the name of a file; name a folder, such as {tmp_path / 'out'}." in told
+    (tmp_path / name).mkdir()  # somebody wants this name
+    assert run("rank", known, new, "-o", tmp_path / name, "--columns", "entropy,knn").exit_code == 0

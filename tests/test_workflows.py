@@ -11,10 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from vecuq import Settings, fit_ranker, load, read_table, workflows
-from vecuq.errors import CalibrationError, ColumnError, MissingValueWarning, SettingError, TableError
+from vecuq.errors import CalibrationError, ColumnError, ColumnWarning, MissingValueWarning, SettingError, TableError
 from vecuq.table import as_csv, as_jsonl, as_parquet, write_batches
 
 KINDS = ("csv", "tsv.gz", "parquet", "feather", "npz", "jsonl")
+
+
+SCORES = ("entropy", "knn")
 
 
 @pytest.fixture
@@ -138,7 +141,8 @@ def test_confidence_columns_are_flipped_in_calibration_and_in_new_rows(tmp_path,
 
 
 def test_fit_says_which_columns_it_set_aside(tmp_path, new):
-    fitted = workflows.fit(save(tmp_path / "c.csv", new), tmp_path / "m.vecuq")
+    with pytest.warns(ColumnWarning, match=r"Not taken for scores: 'is_ood' \(whole numbers beside decimal ones\)"):
+        fitted = workflows.fit(save(tmp_path / "c.csv", new), tmp_path / "m.vecuq")
     assert fitted.ranker.columns == ("entropy", "knn")
     assert fitted.set_aside == ("id", "is_ood")
 
@@ -146,7 +150,7 @@ def test_fit_says_which_columns_it_set_aside(tmp_path, new):
 def test_every_kind_of_file_fits_the_same_model(tmp_path, new):
     models = []
     for kind in KINDS:
-        workflows.fit(save(tmp_path / f"c.{kind}", new), tmp_path / f"{kind}.vecuq")
+        workflows.fit(save(tmp_path / f"c.{kind}", new), tmp_path / f"{kind}.vecuq", columns=SCORES)
         models.append((tmp_path / f"{kind}.vecuq").read_bytes())
     assert models == models[:1] * len(KINDS)
 
@@ -154,13 +158,13 @@ def test_every_kind_of_file_fits_the_same_model(tmp_path, new):
 def test_fit_tells_its_watcher_of_every_sweep(tmp_path, new):
     sweeps = []
     watch = workflows.Watch(sweep=lambda number, error: sweeps.append((number, error)))
-    fitted = workflows.fit(save(tmp_path / "c.csv", new), tmp_path / "m.vecuq", watch=watch)
+    fitted = workflows.fit(save(tmp_path / "c.csv", new), tmp_path / "m.vecuq", columns=SCORES, watch=watch)
     assert len(sweeps) >= fitted.ranker.diagnostics.sweeps > 0
 
 
 @pytest.mark.parametrize("name", ["model", "model.bin", "model.v1.safetensors", ".hidden"])
 def test_a_model_may_have_any_name(tmp_path, new, name):
-    workflows.fit(save(tmp_path / "c.csv", new), tmp_path / name)
+    workflows.fit(save(tmp_path / "c.csv", new), tmp_path / name, columns=SCORES)
     assert load(tmp_path / name).columns == ("entropy", "knn")
 
 
@@ -212,7 +216,7 @@ def test_a_false_alarm_rate_that_cannot_be_delivered_is_refused_before_reading(t
 
 def test_without_held_back_rows_there_are_no_p_values_and_flags_say_why(tmp_path, new):
     path = save(tmp_path / "c.parquet", new)
-    workflows.fit(path, tmp_path / "m.vecuq", Settings(holdback=0.0))
+    workflows.fit(path, tmp_path / "m.vecuq", Settings(holdback=0.0), columns=SCORES)
     workflows.score(tmp_path / "m.vecuq", path, tmp_path / "o.parquet")
     assert "p_value" not in pq.read_schema(tmp_path / "o.parquet").names
     with pytest.raises(CalibrationError, match="fitted with holdback=0"):
@@ -277,7 +281,7 @@ def test_reproduced_tables_are_written_as_csv(tmp_path):
 
 def test_settings_survive_the_file(tmp_path, new):
     settings = Settings.paper(epsilon=0.25, anchors=0.0)
-    workflows.fit(save(tmp_path / "c.csv", new), tmp_path / "m.vecuq", settings)
+    workflows.fit(save(tmp_path / "c.csv", new), tmp_path / "m.vecuq", settings, columns=SCORES)
     assert load(tmp_path / "m.vecuq").settings == settings
     assert json.dumps(load(tmp_path / "m.vecuq").settings.to_dict())
 

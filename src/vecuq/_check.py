@@ -117,12 +117,17 @@ def refuse_missing(values: Array, columns: Sequence[str], *, first_row: int = 0,
     incomplete = ~finite_rows(values)
     if not incomplete.any():
         return
-    found = ", ".join(f"{name!r} in {count:,}" for name, count in missing_counts(values, columns).items())
+    counts = missing_counts(values, columns)
+    found = ", ".join(f"{name!r} in {count:,}" for name, count in counts.items())
     rows, first = int(incomplete.sum()), first_row + int(incomplete.argmax())
     these = "this row" if rows == 1 else f"these {rows:,} rows"
+    empty = [name for name, count in counts.items() if count == len(values)]
+    remedy = f"Drop {these}, or leave the column out. {hint}"
+    if empty:  # without these rows, none would be left
+        remedy = f"Leave {', '.join(map(repr, empty))} out, for no row has a number there."
     raise CalibrationError(
-        f"Calibration rows must have no NaN or infinity; found: {found} of {len(values):,} rows. Drop {these}, or "
-        f"leave the column out. {hint}{' ' if hint else ''}(First one: row {first:,}, counting from 0.)"
+        f"Calibration rows must have no NaN or infinity; found: {found} of {len(values):,} rows. {remedy.rstrip()} "
+        f"(First one: row {first:,}, counting from 0.)"
     )
 
 

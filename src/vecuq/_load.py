@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from vecuq._check import one_line
 from vecuq._files import Source, place_of, read_tensors
 from vecuq.errors import ModelFileError
@@ -51,9 +53,10 @@ def load(source: Source, *, ranker: Any = None) -> Any:
     room, name = _READERS[kind]
     put_together = getattr(import_module(room), name)
     try:
-        return put_together(header, arrays, ranker) if kind == "monitor" else put_together(header, arrays)
+        with np.errstate(all="ignore"):  # numbers that make no sense overflow before they are refused
+            return put_together(header, arrays, ranker) if kind == "monitor" else put_together(header, arrays)
     except ModelFileError as error:
-        raise ModelFileError(f"{place} cannot be loaded. {error}") from None
+        raise ModelFileError(f"{place} cannot be loaded. {one_line(error, most=300)}") from None
     except KeyError as error:
         reason = f"{error} is absent"
     except (TypeError, IndexError, ValueError, OverflowError) as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from vecuq._check import Array, existing_file, in_range, shape_of, warn_user
+from vecuq._check import Array, existing_file, in_range, one_line, shape_of, warn_user
+from vecuq._files import load_arrays
 from vecuq.errors import TableError, VecuqWarning
 
 # Entries of one block of (members, rows, classes): a measure makes several copies, small enough for caches.
 _BLOCK_ENTRIES = 200_000
 # Logarithm of the smallest positive float64: a probability of exactly 0 counts as that, so that no risk is infinite.
 LEAST_LOG = -745.0
+# No ensemble that is measured row by row has more members.
+_MANY_MEMBERS = 50
+_AXES = "The axes must be (members, rows, classes): np.swapaxes(logits, 0, 1) exchanges the first two."
 
 
 def rows_per_block(n_members: int, n_classes: int) -> int:
@@ -119,24 +122,35 @@ class ClassifierOutputs:
         for name in ("labels", "ids"):
             value = getattr(self, name)
             if value is not None and value.shape != (self.n_rows,):
-                raise TableError(f"`{name}` must have one entry per row, {self.n_rows:,}; got {shape_of(value)}.")
+                raise TableError(
+                    f"`{name}` must have one entry per row, {self.n_rows:,}; got {shape_of(value)}."
+                    f"{self._axes_hint(value.shape[:1])}"
+                )
         shape = (0, self.n_rows) if self.embeddings is None else self.embeddings.shape
         if self.embeddings is not None and (len(shape) not in (2, 3) or shape[-2] != self.n_rows):
             raise TableError(
                 f"`embeddings` must have shape ({self.n_rows:,}, d) or (members, {self.n_rows:,}, d); "
-                f"got {shape_of(self.embeddings)}."
+                f"got {shape_of(self.embeddings)}.{self._axes_hint(shape[-2:-1])}"
             )
+
+    def _axes_hint(self, found: tuple[int, ...]) -> str:
+        """Return a hint if there is something for each of what is taken for members."""
+        return f" Perhaps the outputs are (rows, members, classes). {_AXES}" if found == (len(self.members),) else ""
 
     def _warn_suspicious(self) -> None:
         """Warn of arrays that are probably something else than their name or shape says."""
         n_members = len(self.members)
-        if n_members > 50 and n_members > 4 * self.n_rows:
-            _warn(f"{n_members:,} members and {self.n_rows:,} rows: the axes must be (members, rows, classes).")
+        if n_members > _MANY_MEMBERS and n_members > 4 * self.n_rows:
+            _warn_axes(self)
         first = np.asarray(self.members[0][:100], dtype=float)
         if self.are_probabilities or first.shape[1] < 2 or not first.size:
             return
         if first.min() >= 0 and (np.abs(first.sum(axis=1) - 1.0) < 1e-3).all():
-            _warn("The logits look like probabilities: none is negative and each row sums to 1. Call them `probs`.")
+            _warn("The logits look like probabilities: none is negative and each row sums to 1. Name them `probs`.")
+
+
+def _warn_axes(outputs: ClassifierOutputs) -> None:
+    _warn(f"{len(outputs.members):,} members and only {outputs.n_rows:,} rows? {_AXES}")
 
 
 def _warn(what: str) -> None:
@@ -213,13 +227,17 @@ def read_outputs(paths: Any, *, temperature: float = 1.0) -> ClassifierOutputs:
         raise TableError("Some files hold logits and others probabilities; all members must be of one kind.")
     kind = kinds.pop()
     embeddings = [part["embeddings"] for part in parts if "embeddings" in part]
-    return ClassifierOutputs.of(
+    made = ClassifierOutputs.of(
         **{kind: [part[kind] for part in parts]},
         embeddings=_joined(embeddings, len(parts)),
         labels=parts[0].get("labels"),
         ids=parts[0].get("ids"),
         temperature=temperature,
     )
+    # A file holds many rows; one row at a time, as Python may measure, is not kept in files.
+    if len(files) == 1 and made.n_rows < len(made.members) <= max(_MANY_MEMBERS, 4 * made.n_rows):
+        _warn_axes(made)
+    return made
 
 
 def _joined(embeddings: list[Any], n_files: int) -> Any:
@@ -232,21 +250,27 @@ def _joined(embeddings: list[Any], n_files: int) -> Any:
 
 
 def _read_file(path: Path) -> dict[str, Any]:
-    try:
-        if path.suffix.lower() == ".npy":
-            return {"logits": np.load(path, mmap_mode="r", allow_pickle=False)}
-        if path.suffix.lower() != ".npz":
-            raise TableError(f"{path} must be an npz or npy file of logits or probabilities.")
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
-            names = sorted(archive.files)
-            arrays = {name: archive[name] for name in names if name in _KNOWN}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, AttributeError) as error:
-        if isinstance(error, TableError):
-            raise
-        raise TableError(f"{path} cannot be read (objects are refused): {' '.join(str(error).split())[:200]}") from None
+    if path.suffix.lower() == ".npy":
+        return {"logits": _mapped(path)}
+    if path.suffix.lower() != ".npz":
+        raise TableError(f"{path} must be an npz or npy file of logits or probabilities.")
+    found = load_arrays(path, wanted=_KNOWN.__contains__)
+    arrays = {name: array for name, array in found.items() if array is not None}
     if ("logits" in arrays) == ("probs" in arrays):
-        raise TableError(f"{path} must hold either `logits` or `probs`; it holds {names}.")
+        raise TableError(
+            f"{path} must hold either `logits` or `probs`; it holds {one_line(sorted(found))}. Rename the array that "
+            f"holds them, as in np.savez(path, logits=...)."
+        )
     return arrays
+
+
+def _mapped(path: Path) -> Any:
+    """Return an array that stays on disk."""
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    # NumPy raises almost anything for a file that was made to be wrong.
+    except Exception as error:
+        raise TableError(f"{path} cannot be read (objects are refused): {one_line(error)}") from None
 
 
 _KNOWN: Sequence[str] = ("logits", "probs", "embeddings", "labels", "ids")

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 from vecuq import ClassifierOutputs, Ranker, VecUQ, VecUQPipeline, fit_ranker, load
-from vecuq.errors import ModelFileError, SettingError, TableError
+from vecuq.errors import CalibrationWarning, ModelFileError, SettingError, TableError
 from vecuq.measures import fit_densities, measure
 
 EAT_M = ("bayes_log_1", "excess_log_1_1", "total_log_1_1", "mahalanobis")
@@ -86,8 +86,26 @@ def test_embeddings_are_used_where_there_are_any(train, calibration, new):
     known = with_embeddings(np.stack(train.members), train.labels)
     made = VecUQPipeline().fit(with_embeddings(calibration), train=known)
     assert np.isfinite(made.uncertainty(with_embeddings(new))).all()
-    with pytest.raises(TableError, match=r"fitted to \(members, d\) = \(1, 4\)"):
+    with pytest.raises(TableError, match="hold no `embeddings`, which the densities look at"):
         made.uncertainty(new)
+    with pytest.raises(TableError, match="hold no `embeddings`, which the densities look at"):
+        load(made.to_bytes()).uncertainty(new)
+
+
+def test_embeddings_that_the_training_outputs_lack_are_not_passed_over(train, calibration):
+    given = ClassifierOutputs.of(logits=calibration, embeddings=calibration.mean(axis=0))
+    with pytest.raises(TableError, match="training outputs hold no `embeddings`, and these outputs do"):
+        VecUQPipeline().fit(given, train=train)
+    assert VecUQPipeline(embedding="logits").fit(given, train=train).embedding_ == "logits"
+
+
+def test_measures_that_say_nothing_about_a_single_model_are_named(train, calibration):
+    known = ClassifierOutputs.of(logits=train.members[0], labels=train.labels)
+    with pytest.warns(CalibrationWarning, match=r"single model, 'excess_log_1_1' is 0 .* 'total_log_1_1' equals"):
+        made = VecUQPipeline().fit(calibration[0], train=known)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made.uncertainty(calibration[0])
 
 
 def test_measures_that_need_no_training_outputs_take_none(calibration, new):
@@ -207,6 +225,19 @@ def test_it_is_an_estimator_with_nested_parameters(calibration, new):
     assert made.transform(new).shape == (50, 4)
     with pytest.raises(NotFittedError):
         clone(made).uncertainty(new)
+
+
+def test_parameters_of_the_default_estimator_can_be_set():
+    made = VecUQPipeline(measures="bayes_rules")
+    again = clone(made).set_params(estimator__epsilon=0.7, embedding="logits")
+    assert again.estimator.epsilon == 0.7
+    assert again.get_params()["estimator__epsilon"] == 0.7
+    assert made.estimator is None
+    assert made.set_params(embedding="logits").estimator is None
+    own = VecUQ(alpha=0.2)
+    assert clone(made).set_params(estimator=own, estimator__epsilon=0.3).estimator is own
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        made.set_params(estimator__nothing=1)
 
 
 def test_a_cut_or_altered_file_is_refused(pipeline, tmp_path):

@@ -115,7 +115,8 @@ def test_raising_a_column_raises_the_score_so_no_high_column_counts_below_zero(p
 
 def test_the_estimator_the_ranker_and_named_columns_agree():
     frame, new = pd.DataFrame(ROWS, columns=NAMES), pd.DataFrame(NEW, columns=NAMES)
-    model, ranker = VecUQ().fit(frame), fit_ranker(frame)
+    model = VecUQ(columns=NAMES, flip=()).fit(frame)
+    ranker = fit_ranker(ScoreTable.of(frame, columns=NAMES, flip=()))
     npt.assert_array_equal(model.explain(new[[*reversed(NAMES)]]), ranker.explain(new))
     assert model.baseline_ == ranker.baseline
     npt.assert_array_equal(model.p_values_at_median(new), ranker.p_values_at_median(new))

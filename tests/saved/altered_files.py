@@ -29,7 +29,7 @@ def parts_of(saved):
 
 def with_first(value):
     def change(array):
-        array = array.copy()
+        array = array.astype(float)
         array.flat[: min(1, array.size)] = value
         return array
 
@@ -39,7 +39,7 @@ def with_first(value):
 ARRAY_CHANGES = {
     "a nan": with_first(np.nan),
     "an infinity": with_first(np.inf),
-    "all nan": lambda x: np.full_like(x, np.nan),
+    "all nan": lambda x: x * np.nan,
     "reversed": lambda x: x[::-1],
     "zeros": np.zeros_like,
     "negative": lambda x: -x,
@@ -53,6 +53,7 @@ ARRAY_CHANGES = {
     "float32": lambda x: x.astype(np.float32),
     "float16": lambda x: x.astype(np.float16),
     "whole numbers": lambda x: np.nan_to_num(x, posinf=9, neginf=-9).astype(np.int64),
+    "small whole numbers": lambda x: np.nan_to_num(x, posinf=9, neginf=-9).astype(np.int32),
     "complex": lambda x: x.astype(np.complex64),
     "true or false": lambda x: x.astype(bool),
     "huge": lambda x: x * 1e200,
@@ -61,40 +62,37 @@ ARRAY_CHANGES = {
 }
 
 
-def altered_arrays(saved, *, under=""):
+def altered_arrays(saved, *, wanted=lambda name: True):
     """Yield the name of an array, what was done to it, and the file with it; the array may be absent, too."""
     header, arrays = parts_of(saved)
     for name, array in arrays.items():
-        if not name.startswith(under):
+        if not wanted(name):
             continue
         yield name, "absent", forged(header, {other: kept for other, kept in arrays.items() if other != name})
         for what, change in ARRAY_CHANGES.items():
             with np.errstate(all="ignore"):
-                changed = np.array(change(array.astype(float) if array.dtype != np.float64 else array), order="C")
-            if array.dtype != np.float64 and what not in ("float32", "float16", "true or false", "complex"):
-                changed = np.nan_to_num(changed).astype(array.dtype)
+                changed = np.asarray(change(array), order="C")
             if (changed.dtype, changed.shape) != (array.dtype, array.shape) or changed.tobytes() != array.tobytes():
                 yield name, what, forged(header, {**arrays, name: changed})
 
 
 FIELD_CHANGES = (
-    *(None, True, False, "", "x", "y" * 5_000, -1, 0, 1, 2, 7, 0.3, 1.5, 1e300, -1e300, 10**30),
-    *(float("nan"), float("inf"), [], [0], ["x"], [[]], {}, {"x": 1}),
+    *(None, True, "x", "y" * 5_000, -1, 0, 7, 0.3, 1e300, 10**30, float("nan"), float("inf")),
+    *([], [0], ["x"], {}),
 )
 
 
-def altered_fields(saved, *, skip=()):
+def altered_fields(saved, *, wanted=lambda path: True):
     """Yield the path of a header field, what it became, and the file with it; the field may be absent, too."""
     header, arrays = parts_of(saved)
-    for path in _paths(header):
-        if path[0] in skip:
-            continue
+    for path in filter(wanted, _paths(header)):
         without = copy.deepcopy(header)
         del _at(without, path[:-1])[path[-1]]
         yield path, "absent", forged(without, arrays)
         before = _at(header, path)
         more = [before + before[:1], before[::-1], before[1:]] if isinstance(before, list) else []
         more += [before + 1, before * 1.01, -before] if isinstance(before, int | float) else []
+        more += [not before] if isinstance(before, bool) else []
         for value in (*FIELD_CHANGES, *more):
             if json.dumps(value) != json.dumps(before):
                 changed = copy.deepcopy(header)

@@ -360,6 +360,10 @@ ODD_NUMBERS = {
     "decimal commas": ["0,5", "1,5", "2,5"],
     "thousands": ["1,234.5", "0.5", "12,345,678.25"],
     "percentages": ["5 %", "0.5%", "7%"],
+    "thousands of several groups": ["1,234,567", "2,345", "3,456,789"],
+    "thousands with points": ["1.234,5", "0,5", "12.345.678,25"],
+    "thousands with gaps": ["1 234.5", "1'234.5", "1\N{NARROW NO-BREAK SPACE}234,5"],
+    "printed minus signs": ["\N{MINUS SIGN}0.5", "\N{MINUS SIGN}3", "1.5"],
 }
 
 
@@ -371,6 +375,7 @@ def test_numbers_that_are_written_oddly_are_an_error_and_never_set_aside(cells):
 
 def test_dates_versions_and_texts_with_digits_are_no_odd_numbers():
     cells = {"when": ["31.1.2024", "1.2.2024"], "version": ["1.2.3", "1.10.0"], "text": ["5, 6", "a,b"]}
+    cells["phone"] = ["555 123 456", "75 001"]
     assert ScoreTable.of({**cells, "a": [0.5, 0.25]}).columns == ("a",)
 
 

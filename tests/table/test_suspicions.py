@@ -169,3 +169,19 @@ def test_no_rows_at_all_raise_no_suspicion():
 def test_columns_that_all_sound_confident_are_all_suspected_even_if_they_rise_together():
     columns = {"max_prob": UNCERTAIN, "log_prob": SCORES["knn"], "conf": SCORES["entropy"]}
     assert found(columns) == dict.fromkeys(columns, "confidence")
+
+
+def test_values_that_all_columns_share_say_nothing_of_one_of_them():
+    for values in (np.arange(N), RNG.integers(0, 2, N), 1.7e9 + RNG.random(N)):
+        assert found({name: RNG.permutation(values) for name in "abc"}) == {}
+    assert found({"id": np.arange(N)}) == {"id": "id"}
+
+
+def test_numbers_too_large_for_fractions_are_not_taken_for_whole_ones():
+    assert found({**SCORES, "a": 1e150 * UNCERTAIN}) == {}
+
+
+def test_two_columns_that_fall_a_little_against_each_other_may_both_be_honest():
+    rng = np.random.default_rng(0)
+    pairs = rng.multivariate_normal([0, 0], [[1, -0.4], [-0.4, 1]], size=2_000)
+    assert find_suspicions(["a", "b"], pairs) == ()

@@ -108,6 +108,8 @@ class pca(Combiner):
     array([1.4142])
     """
 
+    directed = False  # the component finds its own signs
+
     def _learn(self, rows: Array) -> Scorer:
         standard = standard_of(rows)
         scaled = standard(rows)

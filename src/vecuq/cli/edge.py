@@ -28,6 +28,7 @@ def main() -> NoReturn:
     _on_signals(lambda *_: os._exit(code))
     if STOPPED:
         _flush(code)
+        _show_cursor()
         os._exit(STOPPED[0])
     sys.exit(_flush(code))
 
@@ -89,6 +90,13 @@ def _flush(code: int) -> int:
             _say(f"error: {error}")
         return code or 1
     return code
+
+
+def _show_cursor() -> None:
+    """Bring back what a progress bar hides, if it was stopped before it could."""
+    if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb":
+        sys.stderr.write("\x1b[?25h")
+        sys.stderr.flush()
 
 
 def _say(line: str) -> None:

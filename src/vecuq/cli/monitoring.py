@@ -128,7 +128,7 @@ def _print_monitored(done: workflows.Monitored, *, remembering: bool) -> None:
     evidence = watcher.evidence
     raised = {alarm.stream: alarm for alarm in watcher.alarms}
     print_table(
-        f"Evidence for drift (an alarm at {bar:,.0f})",
+        f"Evidence for drift (an alarm is raised at {bar:,.0f}, and stays)",
         [_row(done, name, evidence[name], raised.get(name)) for name in evidence],
     )
     typer.echo(f"advice: {advice(done)}")
@@ -169,7 +169,8 @@ def _unwatched(done: workflows.Monitored) -> str | None:
 def _row(done: workflows.Monitored, name: str, evidence: float, alarm: Alarm | None) -> dict[str, Any]:
     return {
         "stream": name,
-        "evidence": f"{evidence:.3g}",
+        "evidence now": f"{evidence:.3g}",
+        "at the alarm": f"{alarm.evidence:.3g}" if alarm else "",
         "drift": alarm.change if alarm else "none detected",
         "detected": _place(done, alarm.row) if alarm else "",
         "since about": _place(done, alarm.since) if alarm else "",

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 err = Console(stderr=True, highlight=False)
 # Columns of a table in a file or a pipe, which has no edge of its own.
 _NO_TERMINAL = 200
-
-
 # Whether the traceback of an error is shown.
 DEBUG: ContextVar[bool] = ContextVar("DEBUG", default=False)
 # What no line on stderr may repeat, and how long it must be: a key such as "x" would blot out every message.
@@ -50,7 +48,7 @@ def last_catch() -> Iterator[None]:
     """Turn whatever is raised into one line on stderr and exit code 1; stop signals and exits go on."""
     try:
         yield
-    except (KeyboardInterrupt, SystemExit):
+    except (KeyboardInterrupt, SystemExit, typer.Abort):
         raise
     except BrokenPipeError:  # whoever read our output has gone, as `head` does
         raise typer.Exit(CLOSED_PIPE) from None
@@ -67,10 +65,10 @@ def last_catch() -> Iterator[None]:
 def _report(error: BaseException) -> None:
     """Print an error as one line; what nobody foresaw says so."""
     _show_traceback(error)
-    words = str(error) or ("not enough memory" if isinstance(error, MemoryError) else "")
+    words = _masked(str(error)) or ("not enough memory" if isinstance(error, MemoryError) else "")
     if not isinstance(error, VecuqError | OSError | MemoryError):
         remedy = "report it with the traceback" if DEBUG.get() else "run again with --debug and report what it shows"
-        words = f"unexpected {type(error).__name__}: {words}; this is a defect of vecuq: {remedy}."
+        words = f"unexpected {type(error).__name__}: {words[:1_000]}; this is a defect of vecuq: {remedy}."
     _say("error:", "bold red", words)
 
 
@@ -115,7 +113,7 @@ def _say(word: str, style: str, what: object) -> None:
 
     from vecuq._check import one_line
 
-    text = _masked(as_options(one_line(what, most=2_000)))
+    text = as_options(one_line(_masked(str(what)), most=2_000))
     if err.is_terminal:
         err.print(Text.assemble((word, style), f" {text}"))  # in one piece, or a bar would come between
     else:

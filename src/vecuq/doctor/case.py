@@ -72,9 +72,14 @@ class Case:
         return len(self.values) < FEWEST_ROWS
 
     @cached_property
+    def sampled(self) -> NDArray[np.intp]:
+        """Which of the complete rows are in the sample: all, or a seeded draw."""
+        return draw_rows(len(self.values), min(MOST_ROWS, len(self.values)), 0)
+
+    @cached_property
     def sample(self) -> Array:
         """The complete rows, or a seeded draw of them."""
-        return drawn(self.values, MOST_ROWS)
+        return self.values[self.sampled] if self.is_sampled else self.values
 
     @cached_property
     def new_sample(self) -> Array:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from vecuq._check import Array
 from vecuq.doctor.case import Case
 from vecuq.doctor.finding import Finding
 from vecuq.doctor.rates import USUAL, percent
-from vecuq.ranker import Ranker
+from vecuq.ranker import Ranker, held_back_rows
 
 
 def check_contamination(case: Case) -> list[Finding]:
@@ -19,7 +17,7 @@ def check_contamination(case: Case) -> list[Finding]:
     apart = case.apart
     if not len(apart):
         return [Finding("contamination", "ok", "No group of rows stands apart above the others.")]
-    flags = _flagged(case.ranker, case.values, apart)
+    flags = _flagged(case.ranker, case)
     rows = [int(case.numbers[place]) for place in apart[:5]]
     share = len(apart) / len(case.values)
     return [
@@ -35,16 +33,18 @@ def check_contamination(case: Case) -> list[Finding]:
     ]
 
 
-def _flagged(ranker: Ranker, values: Array, apart: NDArray[np.intp]) -> dict[str, dict[str, float]]:
-    """Return the share of the group, and of all other rows, that is flagged at each rate that can be had."""
-    inside = np.zeros(len(values), dtype=bool)
-    inside[apart] = True
-    scores = ranker.rank_complete(values)[1]
+def _flagged(ranker: Ranker, case: Case) -> dict[str, dict[str, float]]:
+    """Return the share of new rows to be flagged, like the group and like the others, at each rate that can be had."""
+    inside = np.isin(case.sampled, case.apart)[held_back_rows(len(case.sample), case.settings)]
+    scores = ranker.rank_complete(case.sample[held_back_rows(len(case.sample), case.settings)])[1]
     found = {}
     for alpha in USUAL:
-        if alpha * (ranker.diagnostics.n_held + 1) >= 1:
+        if alpha * (len(scores) + 1) >= 1:
             above = scores > ranker.threshold(alpha)
-            found[f"{alpha:g}"] = {"group": float(above[inside].mean()), "others": float(above[~inside].mean())}
+            full = bool(above[inside].all())
+            group = 1.0 if full else (above[inside].sum() + 1) / (inside.sum() + 1)
+            others = (above[~inside].sum() + full) / ((~inside).sum() + 1)
+            found[f"{alpha:g}"] = {"group": float(group), "others": float(others)}
     return found
 
 

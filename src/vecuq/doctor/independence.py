@@ -125,5 +125,7 @@ def _forward(case: Case) -> dict[float, float]:
     ranker = case.refit(early, case.settings) if len(late) >= FEWEST_ROWS else ""
     if isinstance(ranker, str) or not ranker.diagnostics.n_held:
         return {}
-    scores, least = ranker.rank_complete(late)[1], 1 / (ranker.diagnostics.n_held + 1)
+    scores = ranker.rank_complete(late)[1]
+    # Where less than four rows are expected, one or two more mean nothing.
+    least = max(1 / (ranker.diagnostics.n_held + 1), 4 / len(late))
     return {alpha: float((scores > ranker.threshold(alpha)).mean()) for alpha in USUAL if alpha >= least}

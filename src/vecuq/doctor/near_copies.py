@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecuq._check import Array
 from vecuq.doctor.repeats import Keys
@@ -20,7 +21,9 @@ _MOST_ASKED, _MOST_AMONG = 2_000, 200_000
 _FEWEST_VALUES = 0.9
 # Independent rows of nineteen laws and 41 tables of real scores stayed below 1.5.
 _CLEAR_STEP = 2.0
-# What a single row must show to count as one of a group: one in a hundred independent rows does.
+# What a row must show to count as one of a group of the usual size: one in twenty independent rows does.
+_STEP_OF_ROW = 3.0
+# What it must show to count as one of a group of any size: one in a hundred does.
 _CLEAR_ROW = float(np.log(_MOST_NEIGHBOURS / 0.01))
 
 
@@ -52,12 +55,17 @@ def find_near_copies(values: Array, keys: Keys, seed: int = 0) -> NearCopies | N
     steps = np.arange(1, most + 1) * np.diff(np.log(np.maximum(distances, 1e-300)), axis=1)
     usual = float(np.median(steps.mean(axis=0)))
     # A few rows far out must not speak for all.
-    if not usual > 0 or np.minimum(steps, _CLEAR_ROW * usual).mean(axis=0).max() < _CLEAR_STEP * usual:
+    profile = np.minimum(steps, _CLEAR_ROW * usual).mean(axis=0)
+    if not usual > 0 or profile.max() < _CLEAR_STEP * usual:
         return None
-    sizes = np.where(steps.max(axis=1) > _CLEAR_ROW * usual, steps.argmax(axis=1) + 2, 1)
-    if not (sizes > 1).any():
-        return None
+    sizes = _sizes(steps / usual, int(profile.argmax()))
     return NearCopies(int(np.median(sizes[sizes > 1])), float((sizes > 1).mean()), float(sizes.mean()))
+
+
+def _sizes(steps: Array, peak: int) -> NDArray[np.intp]:
+    """Return the size of each row's group: the usual one where the row has a step there, its own if it is clearer."""
+    alone = np.where(steps.max(axis=1) > _CLEAR_ROW, steps.argmax(axis=1) + 2, 1)
+    return np.where(steps[:, peak] > _STEP_OF_ROW, peak + 2, alone)
 
 
 def _places(rows: Array) -> Array:

@@ -1,7 +1,14 @@
 """From a model's outputs to one column of scores."""
 
 from vecuq.measures import quality, text
-from vecuq.measures.compute import EMBEDDINGS, fit_densities, measure, predicted_classes
+from vecuq.measures.compute import (
+    EMBEDDINGS,
+    fit_densities,
+    measure,
+    predicted_classes,
+    settled_embedding,
+    warn_idle,
+)
 from vecuq.measures.confidence import energy, entropy, margin, max_logit, msp, mutual_information, variation_ratio
 from vecuq.measures.gaussian import GaussianMixture, Mahalanobis, RelativeMahalanobis
 from vecuq.measures.neighbours import KNearest
@@ -43,6 +50,8 @@ __all__ = [
     "predicted_classes",
     "quality",
     "risk",
+    "settled_embedding",
     "text",
     "variation_ratio",
+    "warn_idle",
 ]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vecuq._check import Array, one_of
+from vecuq._check import Array, one_of, warn_user
 from vecuq._run import one_blas_thread
-from vecuq.errors import ColumnError, TableError
+from vecuq.errors import CalibrationWarning, ColumnError, TableError
 from vecuq.measures.registry import Measure, find_measures, is_risk
 from vecuq.measures.risk import Predictions, RuleOnBlock
 from vecuq.outputs import ClassifierOutputs
@@ -37,6 +38,49 @@ def fit_densities(
     points = _points(train, embedding)
     with one_blas_thread():  # on a busy machine several threads have been twenty times slower
         return {measure.name: measure.compute.fit(points, train.labels) for measure in wanted}
+
+
+def settled_embedding(
+    embedding: str, measures: Sequence[str], train: ClassifierOutputs | None, outputs: ClassifierOutputs
+) -> str:
+    """Return what densities look at in all outputs; ``"auto"`` is settled by the training outputs.
+
+    Otherwise a density of embeddings could be asked about logits.
+    """
+    needed = any(one.needs == "training" for one in find_measures(measures))
+    if one_of("embedding", embedding, EMBEDDINGS) != "auto" or train is None or not needed:
+        return embedding
+    if train.embeddings is None and outputs.embeddings is not None:
+        raise TableError(
+            "The training outputs hold no `embeddings`, and these outputs do. Add them to the training outputs, or use "
+            "embedding='logits'."
+        )
+    return "logits" if train.embeddings is None else "embeddings"
+
+
+def warn_idle(table: ScoreTable, n_members: int) -> None:
+    """Warn of measures that are the same in every row, and of those that repeat another one."""
+    if len(table) < 2:
+        return
+    idle = _idle_columns(table.by_name())
+    if idle:
+        said = ", and ".join(f"{name!r} {what}" for name, what in idle.items())
+        why = "With a single model, " if n_members == 1 else ""
+        rest = [name for name in table.columns if name not in idle]
+        remedy = f" Leave them out: measures={rest}." if rest else ""
+        warn_user(f"{why}{said}, which adds nothing.{remedy}", CalibrationWarning)
+
+
+def _idle_columns(columns: Mapping[str, Array]) -> dict[str, str]:
+    """Return the columns that have one value, or those of an earlier column, with words that say so."""
+    seen: dict[bytes, str] = {}
+    found = {}
+    for name, column in columns.items():
+        if (column == column[0]).all():
+            found[name] = f"is {column[0]:g} in every row"
+        elif (other := seen.setdefault(blake2b(column.tobytes()).digest(), name)) != name:
+            found[name] = f"equals {other!r}"
+    return found
 
 
 def measure(
@@ -96,7 +140,10 @@ def _points(outputs: ClassifierOutputs, embedding: str) -> list[Any]:
     """Return what densities look at, one (rows, d) array per member, read when it is needed."""
     one_of("embedding", embedding, EMBEDDINGS)
     if embedding == "embeddings" and outputs.embeddings is None:
-        raise TableError("These outputs hold no `embeddings`. Add them, or use embedding='logits'.")
+        raise TableError(
+            "These outputs hold no `embeddings`, which the densities look at. Add them, or use embedding='logits' for "
+            "all outputs."
+        )
     if embedding == "logits" or outputs.embeddings is None:
         return outputs.logits_as_embeddings()
     return [outputs.embeddings] if outputs.embeddings.ndim == 2 else list(outputs.embeddings)

@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, shape_of
-from vecuq._files import Numbers
+from vecuq._files import Numbers, between
 from vecuq.errors import CalibrationError, TableError
 
+# What fitted arrays hold: numbers whose squares are finite.
+MODERATE = between(-1e150, 1e150)
 # Rows scored at once: enough for a matrix product to pay, few enough to be small beside the outputs.
 _ROWS = 4_096
 
@@ -68,7 +70,10 @@ class Density(ABC):
         members = members_of(embeddings)
         found = (len(members), members[0].shape[1])
         if found != self._expected():
-            raise TableError(f"This density was fitted to (members, d) = {self._expected()}; got {found}.")
+            raise TableError(
+                f"This density was fitted to (members, d) = {self._expected()}; got {found}. All outputs must come "
+                f"from the same ensemble, with axes (members, rows, d)."
+            )
         total = np.zeros(members[0].shape[0])
         for number, member in enumerate(members):
             for start in range(0, len(total), _ROWS):

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, in_range, warn_user
-from vecuq._files import Numbers
+from vecuq._files import Numbers, Rule, between
 from vecuq.errors import CalibrationError, CalibrationWarning
-from vecuq.measures.density import Density, class_index, finite_points, training_members
+from vecuq.measures.density import MODERATE, Density, class_index, finite_points, training_members
 
 # A covariance per class and member takes classes x d x d numbers: 2 GiB of them at most.
 _MOST_ENTRIES = 2**28
+# Every direction is stretched by something.
+_NOT_ZERO = Rule("of a row with a number other than 0", lambda x: ~x.any(axis=-1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +41,8 @@ class Mahalanobis(Density):
     means: Array  # (members, classes, d), whitened
     whitening: Array  # (members, d, d)
     parts: ClassVar[Mapping[str, Numbers]] = {
-        "means": Numbers("members classes d"),
-        "whitening": Numbers("members d d"),
+        "means": Numbers("members classes d", MODERATE),
+        "whitening": Numbers("members d d", MODERATE, _NOT_ZERO),
     }
 
     @staticmethod
@@ -71,8 +73,8 @@ class RelativeMahalanobis(Density):
     all_whitening: Array
     parts: ClassVar[Mapping[str, Numbers]] = {
         **Mahalanobis.parts,
-        "all_means": Numbers("members 1 d"),
-        "all_whitening": Numbers("members d d"),
+        "all_means": Numbers("members 1 d", MODERATE),
+        "all_whitening": Numbers("members d d", MODERATE, _NOT_ZERO),
     }
 
     @staticmethod
@@ -105,9 +107,9 @@ class GaussianMixture(Density):
     whitening: Array  # (members, classes, d, d)
     log_weights: Array  # (members, classes): log frequency plus the logarithm of the normaliser
     parts: ClassVar[Mapping[str, Numbers]] = {
-        "means": Numbers("members classes d"),
-        "whitening": Numbers("members classes d d"),
-        "log_weights": Numbers("members classes"),
+        "means": Numbers("members classes d", MODERATE),
+        "whitening": Numbers("members classes d d", MODERATE, _NOT_ZERO),
+        "log_weights": Numbers("members classes", between(-1e9, 1e9)),
     }
 
     @staticmethod

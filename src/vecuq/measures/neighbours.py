@@ -17,9 +17,9 @@ from vecuq.measures.density import Density, finite_points, training_members
 
 
 def _not_of_length_one(points: Array) -> NDArray[np.bool_]:
-    """Return which rows are neither all zeros nor of length one, roughly: numbers near 1e-162 lose their digits."""
+    """Return which rows are neither all zeros nor of length one, give or take some rounding."""
     length = np.linalg.norm(points, axis=-1)
-    return np.asarray((length > 0) & (np.abs(length - 1.0) > 0.5))
+    return np.asarray((length > 0) & (np.abs(length - 1.0) > 1e-3))
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from vecuq._check import Array, keywords_only, one_of
 from vecuq._files import checked_header, tensor_bytes, under, write_tensors
 from vecuq.errors import TableError
-from vecuq.measures import EMBEDDINGS, compositions, find_measures, fit_densities, measure
+from vecuq.measures import (
+    EMBEDDINGS,
+    compositions,
+    find_measures,
+    fit_densities,
+    measure,
+    settled_embedding,
+    warn_idle,
+)
 from vecuq.outputs import ClassifierOutputs
 from vecuq.pipeline.sense import PipelineHeader, densities_of
 from vecuq.ranker import How, Ranker, Ranking, VecUQ, card_of, parts_of, ranker_of
@@ -57,6 +65,7 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
     """
 
     measures_: tuple[str, ...]
+    embedding_: str  # what the densities look at
     temperature_: float
     shape_: tuple[int, int] | None  # members and classes; not kept by vecuq 0.1.0
     densities_: dict[str, Any]
@@ -71,6 +80,14 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
         self.measures = measures
         self.estimator = estimator
         self.embedding = embedding
+
+    def set_params(self, **params: Any) -> VecUQPipeline:
+        """Set parameters by name; ``estimator__alpha`` and its like also where the estimator is the default one."""
+        nested = any(name.startswith("estimator__") for name in params)
+        if nested and params.get("estimator", self.estimator) is None:
+            params["estimator"] = VecUQ()
+        super().set_params(**params)
+        return self
 
     def fit(self, X: Any, y: Any = None, *, train: Any = None) -> VecUQPipeline:
         """Fit the ranker to calibration outputs, and the densities, if any are measured, to training outputs.
@@ -93,8 +110,10 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
             raise TableError(_other_temperature("the calibration outputs", held.temperature, known.temperature))
         self.temperature_ = held.temperature
         self.shape_ = len(held.members), held.n_classes
-        self.densities_ = fit_densities(self.measures_, known, embedding=self.embedding)
-        table = measure(held, self.measures_, self.densities_, embedding=self.embedding)
+        self.embedding_ = settled_embedding(self.embedding, self.measures_, known, held)
+        self.densities_ = fit_densities(self.measures_, known, embedding=self.embedding_)
+        table = measure(held, self.measures_, self.densities_, embedding=self.embedding_)
+        warn_idle(table, len(held.members))
         self.estimator_ = clone(self.estimator or VecUQ()).fit(table)
         self.ranker_ = self.estimator_.ranker_
         self.offset_ = self.estimator_.offset_
@@ -111,7 +130,7 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
                 f"This pipeline was fitted on {self.shape_[0]} members and {self.shape_[1]} classes; these outputs "
                 f"have {len(given.members)} and {given.n_classes}. Give outputs of the same ensemble, or fit again."
             )
-        return measure(given, self.measures_, self.densities_, embedding=self.embedding)
+        return measure(given, self.measures_, self.densities_, embedding=self.embedding_)
 
     def rank(self, X: Any, **how: Unpack[How]) -> Ranking:
         """Return score, rank image and p-value of every row; for ``missing`` and more see :meth:`vecuq.Ranker.rank`."""
@@ -191,7 +210,7 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
     def describe(self) -> dict[str, Any]:
         """Return the measures, what densities look at, the temperature, and what the ranker says of itself."""
         check_is_fitted(self)
-        own = {"measures": list(self.measures_), "embedding": self.embedding, "temperature": self.temperature_}
+        own = {"measures": list(self.measures_), "embedding": self.embedding_, "temperature": self.temperature_}
         return own | self.ranker_.describe()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
@@ -207,7 +226,7 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
         arrays = {f"ranker/{name}": array for name, array in kept.items()}
         for density, fitted in self.densities_.items():
             arrays |= {f"density/{density}/{part}": array for part, array in fitted.arrays().items()}
-        header = {"measures": list(self.measures_), "embedding": self.embedding, "temperature": self.temperature_}
+        header = {"measures": list(self.measures_), "embedding": self.embedding_, "temperature": self.temperature_}
         return "pipeline", {**header, "shape": self.shape_, "ranker": model}, arrays
 
     def _how(self, how: How) -> How:
@@ -229,6 +248,7 @@ def pipeline_of(header: dict[str, Any], arrays: dict[str, Array]) -> VecUQPipeli
     estimator = VecUQ.from_ranker(ranker)
     made = VecUQPipeline(measures=list(known.measures), estimator=estimator, embedding=known.embedding)
     made.measures_, made.temperature_, made.shape_ = known.measures, known.temperature, known.shape
+    made.embedding_ = known.embedding
     made.densities_ = densities_of(known, ranker, arrays)
     made.estimator_, made.ranker_, made.offset_ = estimator, ranker, estimator.offset_
     return made

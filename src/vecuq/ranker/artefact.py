@@ -10,16 +10,10 @@ from vecuq._check import Array
 from vecuq._files import checked_header
 from vecuq.errors import ModelFileError, VecuqError
 from vecuq.ranker.diagnostics import Diagnostics
-from vecuq.ranker.model_sense import (
-    KEPT,
-    ModelHeader,
-    check_model,
-    keeps_rows,
-    refuse_other_scores,
-    refuse_rows_elsewhere,
-)
+from vecuq.ranker.model_sense import KEPT, ModelHeader, check_model, keeps_rows
 from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.rows import Kept
+from vecuq.ranker.scored_again import refuse_other_scores, refuse_rows_elsewhere
 from vecuq.ranker.settings import Settings
 from vecuq.transport import CloudMap, GridMap, RankMap, Scaler
 

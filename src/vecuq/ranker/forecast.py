@@ -32,7 +32,7 @@ class Forecast:
             self.progress(sweep, marginal_error)
         self.best = min(self.best, marginal_error)
         if sweep % _EVERY == 0:
-            if sweep >= _FIRST and self.settings.on_failure == "error":
+            if _FIRST <= sweep < self.settings.max_iter and self.settings.on_failure == "error":
                 self._judge(sweep)
             self.earlier = self.best
 

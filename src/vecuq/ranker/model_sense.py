@@ -1,4 +1,4 @@
-"""What a saved model must be: the fields of its header, its arrays, and the scores that it must give again."""
+"""What a saved model must be: the fields of its header, its arrays, and what they say of each other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from vecuq._files import (
     check_arrays,
     refuse,
 )
-from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.rows import N_DRAWS
 from vecuq.ranker.settings import Settings
 from vecuq.transport import MAX_COLUMNS, SCALINGS, named_reference
@@ -116,7 +115,7 @@ def check_model(known: ModelHeader, settings: Settings, arrays: dict[str, Array]
     if not sizes["rows"]:
         raise ValueError("'calibration' holds no score")
     if keeps_rows(arrays):
-        _check_kept(went.n_held, arrays, check_arrays(arrays, KEPT, columns=n_columns))
+        _check_kept(went, arrays, check_arrays(arrays, KEPT, **sizes))
 
 
 def _check_settings(scaler: ScalerHeader, settings: Settings) -> None:
@@ -160,6 +159,8 @@ def _check_box(scaler: ScalerHeader, low: Array, high: Array) -> None:
     if scaler.kind in ("featurewise", "quantile"):
         refuse("low", "the lower end of the scale", np.abs(low - (-1.0 if scaler.signed else 0.0)) > 1e-9, len(low))
         refuse("high", "the upper end of the scale", np.abs(high - 1.0) > 1e-9, len(high))
+    if scaler.kind == "global" and abs(high.max() - 1.0) > 1e-9:
+        raise ValueError(f"the largest number of 'high' must be 1 under scaling 'global', and is {high.max():g}")
 
 
 def _check_map(known: ModelHeader, log_v: Array) -> None:
@@ -172,20 +173,23 @@ def _check_map(known: ModelHeader, log_v: Array) -> None:
         raise ValueError(f"the largest number of 'log_v' must be 0, and is {log_v.max():g}")
 
 
-def _check_kept(n_held: int, arrays: dict[str, Array], sizes: dict[str, int]) -> None:
-    if sizes["draws"] > N_DRAWS:
-        raise ValueError(f"'kept.draws' holds {sizes['draws']:,} rows, and {N_DRAWS} is the most")
-    # Where the map knew a sketch only, some of the held-back rows became draws.
-    if sizes["kept"] not in (n_held, n_held - sizes["draws"]):
-        raise ValueError(f"'kept.held' holds {sizes['kept']:,} rows, and {n_held:,} were held back")
-    if n_held:
-        held = [arrays["kept.held"], *([arrays["kept.draws"]] if sizes["kept"] < n_held else [])]
-        refuse(
-            "kept.centre",
-            "a median of the held-back rows",
-            ~_are_medians(arrays["kept.centre"], held),
-            len(arrays["kept.centre"]),
+def _check_kept(went: DiagnosticsHeader, arrays: dict[str, Array], sizes: dict[str, int]) -> None:
+    n_held, n_kept, n_draws = went.n_held, sizes["kept"], sizes["draws"]
+    if n_kept < n_held:  # where the map knew a sketch only, some of the held-back rows became draws
+        fits = n_draws == min(N_DRAWS, n_held // 2) and n_kept + n_draws == n_held
+    else:
+        fits = n_kept == n_held and (n_draws == min(N_DRAWS, went.n_map) or (not n_draws and n_held < 2))
+    if not fits:
+        raise ValueError(
+            f"'kept.held' holds {n_kept:,} rows and 'kept.draws' {n_draws:,}, of {n_held:,} that were held back and "
+            f"{went.n_map:,} of the map"
         )
+    if n_held:
+        held = [arrays["kept.held"], *([arrays["kept.draws"]] if n_kept < n_held else [])]
+        medians = _are_medians(arrays["kept.centre"], held)
+        refuse("kept.centre", "a median of the held-back rows", ~medians, len(medians))
+    elif sizes["rows"] != (went.n_map if n_draws else 1):
+        raise ValueError(f"'calibration' holds {sizes['rows']:,} scores, of {went.n_map:,} rows of the map")
 
 
 def _are_medians(centre: Array, parts: list[Array]) -> NDArray[np.bool_]:
@@ -194,45 +198,3 @@ def _are_medians(centre: Array, parts: list[Array]) -> NDArray[np.bool_]:
     below = sum((rows < centre - slack).sum(axis=0) for rows in parts)
     above = sum((rows > centre + slack).sum(axis=0) for rows in parts)
     return np.asarray((2 * below <= n_rows) & (2 * above <= n_rows))
-
-
-# Rows that are scored again, and rows times reference points: a few milliseconds.
-_MOST_ROWS, _MOST_WORK = 1_024, 2_000_000
-# Another processor, or a later vecuq, may differ by rounding, and by no more than this.
-_TOLERANCE = 1e-6
-
-
-def refuse_other_scores(ranker: Ranker) -> None:
-    """Raise ValueError if a model does not give the rows that it keeps the calibration scores that it keeps.
-
-    Scaler, map, settings, held-back rows and calibration scores are saved side by side, and each follows from the
-    others: one that was changed alone no longer fits.
-    """
-    rows = ranker.kept.held if ranker.diagnostics.n_held else ranker.kept.draws
-    n_rows = min(_MOST_ROWS, max(16, _MOST_WORK // ranker.rank_map.log_v.size))
-    rows = rows[:: max(1, -(-len(rows) // n_rows))]
-    with np.errstate(all="ignore"):
-        # A model fitted to a sketch keeps no row: its one calibration score is that of the far corner of the box.
-        corner = ranker.high[None]
-        scores = ranker.rank_complete(rows)[1] if len(rows) else ranker.score_scaled(corner, ranker.rank_map(corner))
-    wrong = ~(_distance_to(ranker.calibration_scores, scores) <= _TOLERANCE * (1.0 + np.abs(scores)))
-    refuse("calibration", "the score of a row that the model keeps", wrong, len(scores))
-
-
-def refuse_rows_elsewhere(ranker: Ranker) -> None:
-    """Raise ValueError if what a model keeps of the rows of its map lies outside the box of these rows."""
-    kept, n_held = ranker.kept, ranker.diagnostics.n_held
-    rows = {} if len(kept.held) < n_held else {"kept.draws": kept.draws}
-    if not n_held:
-        rows["kept.centre"] = kept.centre[None]
-    for name, values in rows.items():
-        scaled = ranker.scaler.transform(values[:, ranker.active])
-        outside = np.maximum(ranker.low - scaled, scaled - ranker.high) > 1e-9 * (1.0 + np.abs(scaled))
-        refuse(name, "inside the calibration box", outside, outside.size)
-
-
-def _distance_to(known: Array, scores: Array) -> Array:
-    """Return how far each score is from the nearest known one, which are sorted."""
-    place = np.searchsorted(known, scores)
-    below, above = known[np.maximum(place - 1, 0)], known[np.minimum(place, len(known) - 1)]
-    return np.minimum(np.abs(scores - below), np.abs(above - scores))

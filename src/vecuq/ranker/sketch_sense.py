@@ -36,6 +36,7 @@ def check_sketch(known: SketchHeader, arrays: dict[str, Array]) -> None:
     for lower, upper in zip(RANGES, list(RANGES)[1:], strict=False):
         refuse(upper, f"at least that of {lower!r}", arrays[upper] < arrays[lower], n_columns)
     _check_moments(arrays["moments"], known.count)
+    _check_means(known.count, arrays)
 
 
 def _check_moments(moments: Array, count: int) -> None:
@@ -44,3 +45,13 @@ def _check_moments(moments: Array, count: int) -> None:
     if not np.isclose(first, count, rtol=1e-9):
         raise ValueError(f"the first number of 'moments' must be the count of rows, {count:,}, and is {first:g}")
     refuse("moments", "at most the count of rows", np.abs(moments) > count * (1.0 + 1e-9), moments.size)
+
+
+def _check_means(count: int, arrays: dict[str, Array]) -> None:
+    """Raise if the mean of a column, which the moments of degree one give, lies outside the range of its rows."""
+    moments, width = arrays["moments"], arrays["box_high"] - arrays["box_low"]
+    first = np.array([moments[tuple(int(j == k) for j in range(moments.ndim))] for k in range(moments.ndim)])
+    mean = arrays["box_low"] + 0.5 * (first / count + 1.0) * width
+    slack = 1e-9 * (width + np.abs(mean))
+    inside = (mean >= arrays["seen_low"] - slack) & (mean <= arrays["seen_high"] + slack)
+    refuse("moments", "that of rows inside their range", ~inside, moments.ndim)

@@ -70,11 +70,11 @@ def _refuse_too_steep(problem: Problem, settings: Settings) -> None:
     """Raise where the exponents of the kernel, or the squares in them, are more than a float64 can tell apart."""
     far = float(max(np.abs(problem.low).max(), np.abs(problem.high).max())) * max(1.0, settings.anchors)
     if far > _FARTHEST or not _steepness(problem) / settings.epsilon < _STEEPEST:
-        scaling = "" if settings.scaling == "featurewise" else "use scaling='featurewise', "
-        anchors = "" if settings.anchors <= 10 else f"bring `anchors` nearer (now {settings.anchors:g}), "
+        scaling = "" if settings.scaling == "featurewise" else ", use scaling='featurewise'"
+        anchors = "" if settings.anchors <= 10 else f", bring `anchors` nearer (now {settings.anchors:g})"
         raise ConvergenceError(
             f"The scaled scores, from {problem.low.min():.3g} to {problem.high.max():.3g}, and their anchors reach too "
-            f"far to be told apart at epsilon={settings.epsilon:g}: {scaling}{anchors}or raise `epsilon`."
+            f"far to be told apart at epsilon={settings.epsilon:g}. Raise `epsilon`{scaling}{anchors}."
         )
 
 
@@ -155,7 +155,8 @@ def _solve_rows(problem: Problem, rows: Array, settings: Settings, progress: Pro
         return name, _swept(kernel, targets.weights, settings, progress)
     if settings.solver == "separable":
         raise SettingError("solver='separable' needs a Cartesian grid; this reference is a cloud. Use solver='auto'.")
-    dense = DenseKernel(sources, Cloud(targets.points, targets.weights[live]), settings.epsilon)
+    points = targets.points if isinstance(targets, Grid) else targets.points[live]
+    dense = DenseKernel(sources, Cloud(points, targets.weights[live]), settings.epsilon)
     solved = _swept(dense, targets.weights[live], settings, progress)
     log_v = np.full(targets.weights.shape, -np.inf)
     log_v[live] = solved.log_v

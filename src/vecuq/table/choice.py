@@ -18,6 +18,8 @@ CONTRIBUTION = "contribution_"
 _ADDED = (*RESERVED, "selected", "why")
 # How good an answer is, as `vecuq measure --quality` writes it: higher is better, so it is never taken for a score.
 QUALITY = "quality"
+# What `vecuq measure` and `vecuq score` write beside scores; leaving these out surprises nobody.
+EXPECTED = ("id", "label", "prediction", "is_error", QUALITY, "flagged", "selected")
 _WHY_LEFT_OUT = {"count": "whole numbers beside decimal ones", "truth": "true or false", "empty": "no values"}
 
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from vecuq._check import Array, finite_rows
 
-# A rank correlation nearer to 0 may well be that of two uncertainties of different kinds.
-MARGIN = 0.3
+# A rank correlation nearer to 0 may well be that of two uncertainties of different kinds; between a column and no more
+# than one other, or two sides of equal size, even more so.
+MARGIN, EVEN_MARGIN = 0.3, 0.5
 # Chance of one wrong suspicion among independent columns, at most about this.
 _CHANCE = 1e-4
 _FEWEST_ROWS = 20
@@ -32,7 +33,9 @@ def against_the_others(rows: Array, *, trusted: Sequence[bool]) -> Directions:
     with the others have no vote. Of two equal sides, that of the first column counts as the majority.
     """
     complete = np.asarray(rows[finite_rows(rows)], dtype=float)
-    varying = [int(k) for k in np.flatnonzero(np.ptp(complete, axis=0) > 0)] if len(complete) >= _FEWEST_ROWS else []
+    if len(complete) < _FEWEST_ROWS:
+        return Directions()
+    varying = [int(k) for k in np.flatnonzero(complete.min(axis=0) < complete.max(axis=0))]
     if len(varying) < 2:
         return Directions()
     placed = _standard_ranks(complete[:, varying])
@@ -43,8 +46,9 @@ def against_the_others(rows: Array, *, trusted: Sequence[bool]) -> Directions:
     leading = np.maximum(sides * votes, 0.0)
     leading = leading if leading.any() else np.maximum(sides, 0.0)
     rho = {k: _related(placed, j, leading) for j, k in enumerate(varying)}
+    margin = least if majority else max(least, EVEN_MARGIN)
     return Directions(
-        against={k: rho[k] for j, k in enumerate(varying) if sides[j] < 0 and rho[k] < -least},
+        against={k: rho[k] for j, k in enumerate(varying) if sides[j] < 0 and rho[k] < -margin},
         along={k: rho[k] for j, k in enumerate(varying) if sides[j] > 0},
         is_even=majority == 0,
     )
@@ -76,7 +80,7 @@ def _related(placed: Array, column: int, weights: Array) -> float:
     others = weights.copy()
     others[column] = 0.0
     mean = placed @ others
-    if np.ptp(mean) == 0:
+    if mean.min() == mean.max():
         return 0.0
     return float(np.clip(placed[:, column] @ _standard_ranks(mean[:, None])[:, 0], -1.0, 1.0))
 

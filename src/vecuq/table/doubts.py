@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from vecuq._check import warn_user
 from vecuq.errors import ColumnWarning
-from vecuq.table.choice import by_reason
+from vecuq.table.choice import EXPECTED, by_reason
 from vecuq.table.score_table import ScoreTable
 from vecuq.table.suspicions import Suspicion, find_suspicions
 
@@ -28,7 +28,7 @@ def warn_of_columns(table: ScoreTable, *, directions: bool = True) -> None:
     directions
         Whether it matters in which direction a column points.
     """
-    if table.left_out:
+    if not set(table.left_out) <= set(EXPECTED):
         warn_user(_left_out(table), ColumnWarning)
     found = _doubted(table, directions=directions) if table.unsaid else ()
     if found:
@@ -43,7 +43,7 @@ def _doubted(table: ScoreTable, *, directions: bool) -> tuple[Suspicion, ...]:
 
 
 def _left_out(table: ScoreTable) -> str:
-    wider = [*table.columns, next(iter(table.left_out))]
+    wider = [*table.columns, next(name for name in table.left_out if name not in EXPECTED)]
     return (
         f"Not taken for scores: {by_reason(table.left_out)}. If one is a score, name all score columns, as in "
         f"{_argument('columns', wider)}; {_argument('columns', table.columns)} confirms the choice."

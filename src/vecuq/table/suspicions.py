@@ -40,6 +40,7 @@ _TIME = re.compile(r"(^|_)(time_?stamp|date_?time|date|unix_?time|(created|updat
 _CLOCK = re.compile(r"^(event_|start_|end_)?(time|ts|epoch|year|month|day|hour|step)$")
 # 2000 to 2040 in seconds since 1970.
 _EPOCH = (946_684_800.0, 2_208_988_800.0)
+_BY_NAME = "by its name"
 _UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 
 
@@ -96,6 +97,8 @@ def find_suspicions(
         for k, name in enumerate(columns)
         if name not in flipped and (one := _no_score(name, rows[:, k])) is not None
     }
+    if len(found) == len(columns):  # values that all columns share are their scale, and say nothing of one of them
+        found = {name: one for name, one in found.items() if one.why == _BY_NAME}
     if directions:
         left = [k for k, name in enumerate(columns) if name not in found]
         names = [columns[k] for k in left]
@@ -126,7 +129,8 @@ def _no_score(name: str, column: Array) -> Suspicion | None:
     known = np.asarray(column[np.isfinite(column)], dtype=float)
     if not len(known):
         return None
-    words, whole = _words(name), bool((known == np.floor(known)).all())
+    # Beyond 2^53 every float is a whole number.
+    words, whole = _words(name), bool(((known == np.floor(known)) & (np.abs(known) < 2**53)).all())
     for kind, why in (*_as_time(words, known, whole), *_as_id(words, known, whole), *_as_label(words, known, whole)):
         return Suspicion(name, kind, why)
     return None
@@ -134,7 +138,7 @@ def _no_score(name: str, column: Array) -> Suspicion | None:
 
 def _as_time(words: str, known: Array, whole: bool) -> Iterator[tuple[str, str]]:
     if _TIME.search(words) or (_CLOCK.search(words) and (whole or _rises(known))):
-        yield "time", "by its name"
+        yield "time", _BY_NAME
     if len(known) < FEWEST_ROWS or known.min() == known.max():
         return
     for unit, scale in _UNITS.items():
@@ -152,14 +156,14 @@ def _are_dates(known: Array) -> bool:
 
 def _as_id(words: str, known: Array, whole: bool) -> Iterator[tuple[str, str]]:
     if whole and _ID.search(words):
-        yield "id", "by its name"
+        yield "id", _BY_NAME
     if whole and len(known) >= FEWEST_ROWS and len(np.unique(known)) == len(known):
         yield "id", "whole numbers, no two alike"
 
 
 def _as_label(words: str, known: Array, whole: bool) -> Iterator[tuple[str, str]]:
     if _LABEL.search(words) or (whole and _OUTCOME.search(words)):
-        yield "label", "by its name"
+        yield "label", _BY_NAME
     if len(known) >= FEWEST_ROWS and set(np.unique(known)) == {0.0, 1.0}:
         yield "label", "it is 0 or 1"
 
@@ -176,7 +180,7 @@ def _confidences(columns: Sequence[str], rows: Array, flipped: Collection[str]) 
     for k, name in enumerate(columns):
         rho = found.against.get(k)
         # A name means little where the column rises with others that are above suspicion.
-        reasons = ["by its name"] if sounding[k] and not (others and k in found.along) else []
+        reasons = [_BY_NAME] if sounding[k] and not (others and k in found.along) else []
         reasons += (
             [] if rho is None else [_falling(rho, others or [columns[j] for j in found.along], is_even=found.is_even)]
         )

@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 
 # How people write that a value is missing.
 MISSING = ("", "#N/A", "#NA", "-NaN", "-nan", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
-# How a number is written that no program reads as one: 0,5 and 1,234.5 and 5 %.
-_NEARLY = r"^\s*[+-]?(\d+,\d+([eE][+-]?\d+)?|\d{1,3}(,\d{3})+\.\d*|\d+([.,]\d+)?\s?%)\s*$"
+# How a number is written that no program reads as one: 0,5 and 1,234.5 and 1.234,5 and 1 234.5 and 5 %.
+_GAPS = "'\N{RIGHT SINGLE QUOTATION MARK} \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
+_NEARLY = (
+    r"^\s*([+-]?(\d+,\d+([eE][+-]?\d+)?|\d{1,3}(,\d{3})+(\.\d*)?|\d{1,3}(\.\d{3})+,\d+|"
+    rf"\d{{1,3}}([{_GAPS}]\d{{3}})+[.,]\d+|\d+([.,]\d+)?\s?%)"
+    "|\N{MINUS SIGN}\\d+([.,]\\d+)?%?)\\s*$"
+)
 # A number with zeros in front, such as 007, is a name and no quantity; 00.5 is a quantity.
 _NUMBER = r"^\s*[+-]?((0|[1-9]\d*|\d+\.\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))\s*$"
 _WHOLE = r"^\s*[+-]?(0|[1-9]\d*)\s*$"
@@ -171,7 +176,7 @@ def _are_truths(text: pa.ChunkedArray) -> bool:
     import pyarrow.compute as pc
 
     known = pa.array((*MISSING, "True", "False", "true", "false"), type=pa.large_string())
-    return bool(pc.all(pc.is_in(text, value_set=known)).as_py())
+    return bool(pc.all(pc.is_in(text.drop_null(), value_set=known)).as_py())
 
 
 def floats_of(cells: Sequence[object], name: str, first_row: int = 0) -> Array:

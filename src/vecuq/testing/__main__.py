@@ -11,6 +11,7 @@ from pathlib import Path
 
 from vecuq.testing.checks.commands import check_command
 from vecuq.testing.examples import workspace
+from vecuq.testing.hostile.bombs import BOMBS
 from vecuq.testing.hostile.commands import GOOD_LINES
 from vecuq.testing.hunt.batches import Tally
 from vecuq.testing.hunt.running import fuzz
@@ -45,6 +46,8 @@ def _say(line: str) -> None:
 
 def _preload(names: Sequence[str]) -> None:
     """Do once in this process what each forked one would do again: imports, fonts, the files to begin with."""
+    for name in BOMBS.keys() & set(names):
+        BOMBS[name]()
     commands = {name.removeprefix("command ") for name in names}
     for words in (line.split() for line in GOOD_LINES):
         if words[0] in commands:

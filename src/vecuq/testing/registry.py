@@ -21,7 +21,7 @@ from vecuq.testing.examples import COLUMNS, example, load_again, workspace
 from vecuq.testing.hostile.answers import READER_KINDS, answer_lines, good_line
 from vecuq.testing.hostile.bombs import BOMBS
 from vecuq.testing.hostile.cells import TYPES
-from vecuq.testing.hostile.commands import command_lines, command_names, parameters
+from vecuq.testing.hostile.commands import GOOD_LINES, command_lines, command_names, parameters
 from vecuq.testing.hostile.files import ENDINGS, table_files
 from vecuq.testing.hostile.folders import spoilt_files
 from vecuq.testing.hostile.saved import SAVED_KINDS, answers_of, is_undetectable, saved_files
@@ -141,8 +141,11 @@ def _lines(name: str) -> st.SearchStrategy[Attack]:
 
 @st.composite
 def _command_attack(draw: st.DrawFn, name: str) -> Attack:
-    words = tuple(draw(command_lines(name)))
-    return Attack(f"command {name}", draw(spoilt_files(words)) if draw(st.booleans()) else {}, words)
+    good = [tuple(line.split()) for line in GOOD_LINES if line.split()[0] == name]
+    # A line that works on a hostile file gets further than an odd line does.
+    words = draw(st.sampled_from(good)) if good and draw(st.booleans()) else tuple(draw(command_lines(name)))
+    spoilt = words in good or draw(st.booleans())
+    return Attack(f"command {name}", draw(spoilt_files(words)) if spoilt else {}, words)
 
 
 def _check_line(attack: Attack) -> bool:

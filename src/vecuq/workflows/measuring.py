@@ -10,7 +10,7 @@ import numpy as np
 
 from vecuq._check import warn_user
 from vecuq.errors import CalibrationWarning, MissingValueWarning, TableError
-from vecuq.measures import fit_densities, predicted_classes
+from vecuq.measures import fit_densities, predicted_classes, settled_embedding, warn_idle
 from vecuq.measures import measure as compute
 from vecuq.outputs import ClassifierOutputs, read_outputs
 from vecuq.table import BATCH_ROWS, PathLike, write_batches
@@ -55,9 +55,11 @@ def measure(
     if not given.n_rows:
         raise TableError("The outputs have no rows, so there is nothing to measure.")
     known = read_outputs(train, temperature=temperature) if train else None
-    densities = fit_densities(measures, known, embedding=embedding)
-    table = compute(given, measures, densities, embedding=embedding, progress=watch.rows)
+    chosen = settled_embedding(embedding, measures, known, given)
+    densities = fit_densities(measures, known, embedding=chosen)
+    table = compute(given, measures, densities, embedding=chosen, progress=watch.rows)
     _warn_missing(table.values)
+    warn_idle(table, len(given.members))
     labels = _label_columns(given, known)
     _write(out, {"id": plain_ids(given), **table.by_name(), **labels})
     errors = int(labels["is_error"].sum()) if "is_error" in labels else None

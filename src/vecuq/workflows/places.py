@@ -13,6 +13,8 @@ from vecuq.ranker import Ranker
 from vecuq.table import PathLike, TableLike, is_stdio, is_table_name, kind_of, stands_for
 from vecuq.workflows.contents import WORDS, kind_there
 
+_PAGES = (".html", ".htm")
+
 
 def refuse_place(
     out: PathLike, *, writes: str = "table", reads: Iterable[TableLike] = (), force: bool | None = False
@@ -39,8 +41,25 @@ def refuse_place(
         raise TableError(
             f"{_capital(WORDS[writes])} is not a table, and {out} is the name of one; choose another name."
         )
+    elif writes == "page" and Path(out).suffix.lower() not in _PAGES:
+        raise SettingError(f"A report is a web page, and {out} does not end in .html; name it {_stem(out)}.html.")
     refuse_replacing(out, writes=writes, reads=reads, force=force)
     refuse_unwritable(out)
+
+
+def refuse_folder_name(folder: PathLike) -> None:
+    """Raise if a new folder would have the name of a table, a model or a page; one that is there may have any name."""
+    like_a_file = is_table_name(folder) or Path(folder).suffix.lower() in (".vecuq", ".pdf", *_PAGES)
+    if like_a_file and not Path(folder).is_dir():
+        raise SettingError(
+            f"Several files are written into a folder, and {folder} is the name of a file; name a folder, such as "
+            f"{_stem(folder)}."
+        )
+
+
+def _stem(path: PathLike) -> Path:
+    """Return a path without the endings of its name."""
+    return Path(path).with_name(Path(path).name.partition(".")[0] or "out")
 
 
 def refuse_replacing(

@@ -17,7 +17,7 @@ from vecuq.ranker import Ranker, Ranking, Settings
 from vecuq.table import PathLike, ScoreTable, TableLike, TableReader, TableSource
 from vecuq.workflows.fitting import FIT_MISSING, Fitted, fit
 from vecuq.workflows.labels import Labels, label_columns
-from vecuq.workflows.places import load_model, refuse_names, refuse_place, refuse_stdout
+from vecuq.workflows.places import load_model, refuse_folder_name, refuse_names, refuse_place, refuse_stdout
 from vecuq.workflows.scored_batches import PLAIN, Wanted
 from vecuq.workflows.scoring import Scored, score_rows
 from vecuq.workflows.two_tables import doubt_order, doubt_same, refuse_absent, refuse_wrong_tables
@@ -62,6 +62,7 @@ def rank(
     one_of("calibration_missing", calibration_missing, FIT_MISSING)
     refuse_wrong_tables(calibration, new)
     refuse_stdout(folder, "A folder")
+    refuse_folder_name(folder)
     rows = TableSource.of(new)
     names = {_MODEL: "model", f"ranked{rows.kind}": "table", _PAGE: "page"}
     refuse_names(folder, names, reads=[calibration, new], force=force)
@@ -192,6 +193,7 @@ def demo(folder: PathLike, *, force: bool = False) -> Ranked:
     """
     from vecuq.data import DEMO_SCORES, demo_files
 
+    refuse_folder_name(folder)
     calibration, new = demo_files()
     tables = {"calibration.csv": calibration, "new.csv": new}
     for name, source in tables.items():

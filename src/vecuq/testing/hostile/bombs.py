@@ -32,8 +32,8 @@ def parquet_of_one_text() -> bytes:
 
 @lru_cache
 def arrow_of_one_text() -> bytes:
-    """Return a feather file with a text column of a gigabyte, packed by zstd."""
-    text = pa.array(["x" * (500 * _MEBIBYTE), "y" * (500 * _MEBIBYTE)])
+    """Return a feather file with a text column of 600 MiB, packed by zstd."""
+    text = pa.array(["x" * (300 * _MEBIBYTE), "y" * (300 * _MEBIBYTE)])
     sink = io.BytesIO()
     table = pa.table({"entropy": [0.5, 0.5], "knn": [0.5, 0.5], "note": text})
     with pa.ipc.new_file(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:

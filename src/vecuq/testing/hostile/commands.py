@@ -106,7 +106,7 @@ _OUT = {
     "measure": "scores.csv",
     "ask": "answers2.jsonl",
 }
-# One line of each command that works, on the files of `vecuq.testing.workspace()`.
+# Lines of each command that work, on the files of `vecuq.testing.workspace()`.
 GOOD_LINES = (
     "measure outputs.npz --train train.npz -o scores.csv",
     "measure answers.jsonl --jobs 1 -o scores.csv",
@@ -114,13 +114,20 @@ GOOD_LINES = (
     "doctor calibration.parquet new.csv",
     "fit calibration.parquet -o m.vecuq",
     "score model.vecuq new.csv -o ranked.csv",
+    "score model.vecuq labelled.csv --alpha 0.1 --explain --sort -o ranked.jsonl",
+    "score model.vecuq new.csv --select bh --alpha 0.1 --missing marginal -o -",
+    "score pipeline.vecuq outputs.npz -o ranked.npz",
     "rank calibration.parquet new.csv -o folder",
     "report model.vecuq new.csv",
+    "report model.vecuq labelled.csv --ood is_ood -o report.html",
     "evaluate labelled.csv --ood is_ood --resamples 5",
+    "evaluate labelled.csv --quality quality --resamples 5 --curves curves.svg -o tables.md",
     "compare calibration.parquet labelled.csv --ood is_ood --resamples 5",
     "info model.vecuq",
+    "info monitor.vecuq --json",
     "monitor model.vecuq new.csv --state s.vecuq",
-    "demo",
+    "monitor model.vecuq labelled.csv --state monitor.vecuq --json",
+    "demo -o folder",
     "reproduce toy",
 )
 
@@ -148,6 +155,10 @@ def command_names() -> tuple[str, ...]:
     return tuple(group.commands)
 
 
+# Mostly few: a line of many odd options is refused for the first.
+_how_many = st.sampled_from((0, 0, 0, 1, 1, 2, 3))
+
+
 @st.composite
 def command_lines(draw: st.DrawFn, command: str) -> list[str]:
     """Return a strategy of command lines of one command, for the files of ``vecuq.testing.workspace()``.
@@ -162,8 +173,8 @@ def command_lines(draw: st.DrawFn, command: str) -> list[str]:
     for argument in parameters(command):
         if not _is_option(argument):
             words += _argument(draw, argument)
-    for option in draw(st.lists(st.sampled_from(options), max_size=3)) if options else ():
-        words += _option(draw, command, option)
+    for _ in range(draw(_how_many) if options else 0):
+        words += _option(draw, command, draw(st.sampled_from(options)))
     if command == "ask" and "--model" not in words:
         words += ["--model", draw(st.sampled_from(("m", "notes.txt", "absent.gguf")))]
     if command == "ask" and "--url" not in words and draw(st.booleans()):
@@ -198,9 +209,8 @@ def _argument(draw: st.DrawFn, argument: Any) -> list[str]:
     if not argument.required and draw(st.booleans()):
         return []
     several = draw(st.integers(1, 2)) if argument.nargs == -1 else 1
-    files = st.one_of(
-        st.sampled_from(known), st.sampled_from(known), st.sampled_from(known), st.sampled_from(ODD_FILES)
-    )
+    right = st.sampled_from(known)
+    files = st.one_of(right, right, right, right, right, st.sampled_from(ODD_FILES))
     return [draw(files) for _ in range(several)]
 
 
@@ -225,4 +235,5 @@ def _values(command: str, option: Any) -> st.SearchStrategy[str]:
     named = re.findall(r"[a-z][a-z_0-9]+", f"{option.metavar or ''} {option.help or ''} {option.default or ''}")
     words = st.sampled_from(tuple(dict.fromkeys(named)) or ("x",))
     files = st.sampled_from(("new.csv", "labelled.csv", "monitor.vecuq", "notes.txt", "state2.vecuq", *ODD_FILES))
-    return st.one_of(words, words, st.sampled_from(ODD_WORDS), st.sampled_from(ODD_WORDS), files)
+    usual = words if option.default in (None, ()) else st.just(str(option.default))
+    return st.one_of(usual, words, words, st.sampled_from(ODD_WORDS), st.sampled_from(ODD_WORDS), files)

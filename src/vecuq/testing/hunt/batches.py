@@ -55,7 +55,7 @@ class _EnoughError(KeyboardInterrupt):
 
 def signature_of(attack: Attack, found: str) -> str:
     """Return what two finds of the same cause share: the message without numbers, quotes and arrays."""
-    plain = re.sub(r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|[\d.]+", "_", found.partition("\n")[0])
+    plain = re.sub(r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|[\d.,]+", "_", found.partition("\n")[0])
     facts = "".join(f" ({attack.facts[name]})" for name in ("where", "how") if name in attack.facts)
     return f"{attack.target}: {plain[:120]}{facts}"
 
@@ -105,7 +105,8 @@ def run_batch(name: str, seed: int, folder: Path, limits: Limits, known: set[str
     small: dict[str, tuple[Attack, str]] = {}
 
     def one(attack: Attack) -> None:
-        if time.monotonic() > over + (limits.shrink if small else 0.0):
+        # One input is tried however short the time.
+        if tally.tried and time.monotonic() > over + (limits.shrink if small else 0.0):
             raise _EnoughError
         attack.save(folder / CURRENT)
         found = try_one(target, attack, limits, tally)
