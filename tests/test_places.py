@@ -201,6 +201,13 @@ def test_a_command_that_fills_a_folder_replaces_only_what_is_of_its_kind(refused
         assert {*inside} <= {path.name for path in (files / "out").iterdir()}
 
 
+def test_a_folder_in_the_place_of_a_file_is_refused_before_any_work(refused, files, monkeypatch):
+    (files / "out" / "report.html").mkdir(parents=True)
+    monkeypatch.setattr("vecuq.workflows.ranking.fit", None)
+    words = ("rank", files / "c.csv", files / "n.csv", "--columns", "entropy,knn", "-o", files / "out")
+    assert "report.html is a folder; a file name was expected" in refused(*words)
+
+
 def test_every_command_that_writes_has_an_option_to_force_it(run):
     for name in COMMANDS.keys() - NEVER:
         assert "--force" in run(name, "--help").stdout, name

@@ -109,8 +109,8 @@ def one_step(scores, way):
 @pytest.mark.parametrize("way", [-1, 1])
 def test_scores_of_another_processor_tie_with_the_stored_ones_before_and_after_a_restore(monkeypatch, tmp_path, way):
     rng = np.random.default_rng(3)
-    levels = fit_ranker(rng.integers(0, 2, size=(400, 2)).astype(float))
-    new = rng.integers(0, 2, size=(600, 2)).astype(float)
+    levels = fit_ranker(rng.integers(0, 3, size=(400, 2)) / 2)
+    new = rng.integers(0, 3, size=(600, 2)) / 2
     at_home, elsewhere = Monitor(levels), Monitor(levels)
     at_home.observe(new)
     rank = Ranker.rank

@@ -162,6 +162,7 @@ class Monitor:
             "direction": self.direction,
             "rows seen": self.rows,
             "rows with missing values": self.n_missing,
+            "files remembered": len(self.counted),
             "alarm at evidence": len(self.streams) / self.alpha,
             "evidence": self.evidence,
             "alarms": [vars(alarm) for alarm in self.alarms],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +73,20 @@ def refuse_replacing(
     there = kind_there(out)
     if there not in (None, writes):
         raise SettingError(f"{out} holds {WORDS.get(there, f'a {there}')}, not {WORDS[writes]}; {remedy}.")
+
+
+def refuse_names(
+    folder: PathLike, names: Mapping[str, str], *, reads: Sequence[TableLike] = (), force: bool = False
+) -> None:
+    """Raise, before any long work, if one of the files that a job puts into a folder may not be replaced.
+
+    ``names`` maps their names to their kinds.
+    """
+    for name, kind in names.items():
+        place = Path(folder) / name
+        refuse_replacing(place, writes=kind, reads=reads, force=force)
+        if place.exists():
+            refuse_unwritable(place)
 
 
 def refuse_overwriting(out: PathLike, reads: Iterable[TableLike], *, remedy: str = "choose another name") -> None:

@@ -17,7 +17,7 @@ from vecuq.ranker import Ranker, Ranking, Settings
 from vecuq.table import PathLike, ScoreTable, TableLike, TableReader, TableSource
 from vecuq.workflows.fitting import FIT_MISSING, Fitted, fit
 from vecuq.workflows.labels import Labels, label_columns
-from vecuq.workflows.places import load_model, refuse_folder_name, refuse_place, refuse_replacing, refuse_stdout
+from vecuq.workflows.places import load_model, refuse_folder_name, refuse_names, refuse_place, refuse_stdout
 from vecuq.workflows.scored_batches import PLAIN, Wanted
 from vecuq.workflows.scoring import Scored, score_rows
 from vecuq.workflows.two_tables import doubt_order, doubt_same, refuse_absent, refuse_wrong_tables
@@ -65,8 +65,7 @@ def rank(
     refuse_folder_name(folder)
     rows = TableSource.of(new)
     names = {_MODEL: "model", f"ranked{rows.kind}": "table", _PAGE: "page"}
-    for name, kind in names.items():
-        refuse_replacing(Path(folder) / name, writes=kind, reads=[calibration, new], force=force)
+    refuse_names(folder, names, reads=[calibration, new], force=force)
     known = TableSource.of(calibration)
     refuse_absent(labels, rows, known)
     doubt_same(known, rows)
@@ -204,8 +203,7 @@ def demo(folder: PathLike, *, force: bool = False) -> Ranked:
                 f"{path} is there and is not the bundled table. Choose another folder for the demo, or replace it with "
                 f"force=True."
             )
-    for name, kind in {_MODEL: "model", "ranked.csv": "table", _PAGE: "page"}.items():
-        refuse_replacing(Path(folder) / name, writes=kind, force=force)
+    refuse_names(folder, {_MODEL: "model", "ranked.csv": "table", _PAGE: "page"}, force=force)
     known, rows = TableSource.of(calibration), TableSource.of(new)
     with atomic_folder(folder) as part:
         for name, source in tables.items():
