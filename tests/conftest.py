@@ -1,5 +1,8 @@
 """What many tests need: rows, a model on disk, the command line, and a witness that failures leave no trace."""
 
+import inspect
+from functools import partialmethod
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,6 +16,12 @@ SCORES = ("entropy", "knn")
 # A deadline asserts a time, and fails on a busy machine.
 settings.register_profile("vecuq", deadline=None)
 settings.load_profile("vecuq")
+# Click before 8.2, which the lowest typer takes, mixes both streams unless told otherwise, and holds stderr back.
+if "mix_stderr" in inspect.signature(CliRunner.__init__).parameters:
+    from click.testing import _NamedTextIOWrapper
+
+    CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)
+    _NamedTextIOWrapper.__init__ = partialmethod(_NamedTextIOWrapper.__init__, write_through=True)
 
 
 def gamma_rows(n_rows, seed, names=SCORES):

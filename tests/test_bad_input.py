@@ -49,7 +49,7 @@ CALIBRATION = {
     "all rows identical": ({"a": [0.5] * 40, "b": [0.25] * 40}, "identical, so there is no order to learn"),
     "doubled names": ("a,b,a\n1.5,2.5,3.5\n2.5,1.5,1.0\n", "these come twice: ['a']"),
     "stray text": ("a,b\n0.5,1.5\n0.25,oops\n0.1,2.5\n", "'b' is not numeric: row 1 (counting from 0) holds 'oops'"),
-    "ragged rows": ("a,b\n0.5,1.5\n0.25\n", "Expected 2 columns, got 1"),
+    "ragged rows": ("a,b\n0.5,1.5\n0.25\n", "row 1 (counting from 0) has 1 cell, the header 2"),
     "no rows": ("a,b\n", "has no rows"),
     "an empty file": ("", "is empty"),
     "only text": ("a,b\nx,y\nz,w\n", "holds numbers"),
@@ -160,7 +160,7 @@ def test_columns_flipped_differently_than_in_calibration_are_refused(ranker, mak
 
 NEW_ROWS = {
     "a stray cell": (".csv", b"entropy,knn\n0.5,1.5\n0.25,oops\n", "'knn' is not numeric: row 1 (counting from 0)"),
-    "a ragged row": (".csv", b"entropy,knn\n0.5,1.5\n0.25,1,2\n", "Row #3: Expected 2 columns, got 3"),
+    "a ragged row": (".csv", b"entropy,knn\n0.5,1.5\n0.25,1,2\n", "row 1 (counting from 0) has 3 cells, the header 2"),
     "doubled names": (".csv", b"entropy,knn,knn\n0.5,1.5,1\n", "these come twice: ['knn']"),
     "an empty csv": (".csv", b"", "is empty"),
     "decimal commas": (".csv", b"entropy;knn\n0,5;1\n", "holds '0,5'. Write numbers with a decimal point"),

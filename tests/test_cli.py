@@ -15,11 +15,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.csv import read_csv
 
 import vecuq
 from vecuq import Settings, fit_ranker, load
 from vecuq.cli import talk
-from vecuq.cli.app import COMMANDS
+from vecuq.cli.commands import COMMANDS
 from vecuq.table import write_batches
 
 VECUQ = Path(sys.executable).with_name("vecuq")
@@ -152,7 +153,8 @@ def test_fit_then_score_gives_the_bits_that_python_gives(run, tmp_path, calibrat
     ranking = fit_ranker(pq.read_table(calibration)).rank(pq.read_table(new))
     for out in ("ranked.parquet", "ranked.csv"):
         assert run("score", tmp_path / "m.vecuq", new, "-o", tmp_path / out, "--alpha", 0.1).exit_code == 0
-    for table in (pd.read_parquet(tmp_path / "ranked.parquet"), pd.read_csv(tmp_path / "ranked.csv")):
+    from_csv = read_csv(tmp_path / "ranked.csv").to_pandas()  # pandas 2 itself may lose the last bit
+    for table in (pd.read_parquet(tmp_path / "ranked.parquet"), from_csv):
         npt.assert_array_equal(table["uncertainty"], ranking.uncertainty)
         npt.assert_array_equal(table["p_value"], ranking.p_values)
         npt.assert_array_equal(table["flagged"], ranking.p_values <= 0.1)
@@ -337,7 +339,7 @@ def test_a_reader_that_leaves_early_gets_no_message(run, monkeypatch, model, new
 
     monkeypatch.setattr("vecuq.workflows.report", gone)
     result = run("report", model, new)
-    assert (result.exit_code, result.stderr) == (1, "")
+    assert (result.exit_code, result.stderr) == (141, "")
 
 
 def test_a_confidence_that_is_not_flipped_gets_a_note(run, tmp_path, make_rows):
@@ -348,15 +350,6 @@ def test_a_confidence_that_is_not_flipped_gets_a_note(run, tmp_path, make_rows):
         "'confidence' (a confidence: by its name). If higher means more confident, fit with --flip confidence." in note
     )
     assert run("fit", path, "-o", tmp_path / "m.vecuq", "--flip", "confidence").stderr == ""
-
-
-def test_running_out_of_memory_is_one_line(run, monkeypatch, tmp_path, model, new):
-    def exhausted(*_, **__):
-        raise MemoryError
-
-    monkeypatch.setattr("vecuq.workflows.score", exhausted)
-    result = run("score", model, new, "-o", tmp_path / "o.csv")
-    assert (result.exit_code, result.stderr) == (1, "error: not enough memory\n")
 
 
 def test_names_that_look_like_markup_are_printed_as_they_are(run, tmp_path, make_rows):

@@ -1,6 +1,11 @@
 """`vecuq evaluate` and `vecuq compare`: how good scores are, in words, in JSON and as files."""
 
 import json
+import os
+import re
+import subprocess
+import sys
+from contextlib import suppress
 
 import numpy as np
 import numpy.testing as npt
@@ -50,6 +55,75 @@ def test_a_score_that_is_upside_down_is_pointed_at(run):
     assert "add --flip confidence" in done.stderr
     flipped = run("evaluate", NEW, *LABELS, "--metrics", "roc_auc", "--resamples", "40", "--flip", "confidence")
     assert "worse than chance" not in flipped.stderr
+
+
+@pytest.fixture
+def scored(run, tmp_path, new):
+    """Score rows in which the one good column is a confidence, into a file of a kind; return its path."""
+
+    def write(kind):
+        rng = np.random.default_rng(0)
+        known = pd.DataFrame({"knn": rng.gamma(1.0, size=200), "certainty": 1.0 - 0.01 * rng.gamma(1.0, size=200)})
+        known.to_parquet(tmp_path / "known.parquet")
+        is_ood = np.arange(200) < 60
+        rows = pd.DataFrame({"knn": rng.gamma(1.0 + 0.3 * is_ood), "is_ood": is_ood.astype(int)})
+        rows.assign(certainty=1.0 - 0.01 * rng.gamma(1.0 + 4.0 * is_ood)).to_parquet(tmp_path / "rows.parquet")
+        run("fit", tmp_path / "known.parquet", "--flip", "certainty", "-o", tmp_path / "m.vecuq")
+        run("score", tmp_path / "m.vecuq", tmp_path / "rows.parquet", "-o", tmp_path / f"scored.{kind}")
+        return tmp_path / f"scored.{kind}"
+
+    return write
+
+
+OOD = ("--ood", "is_ood", "--metrics", "roc_auc", "--resamples", "40")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather", "arrows"])
+def test_a_table_that_was_scored_with_flip_is_evaluated_with_it(run, scored, kind):
+    path = scored(kind)
+    done = run("evaluate", path, *OOD)
+    assert done.stderr == ""
+    assert "flipped, as in the scoring: certainty." in done.stdout
+    assert "certainty" in next(line for line in done.stdout.splitlines() if "**" in line)
+    told = json.loads(run("evaluate", path, *OOD, "--json").stdout)
+    assert told["flipped"] == ["certainty"]
+    assert told["doubted"] == []
+    assert told == json.loads(run("evaluate", scored("csv"), *OOD, "--flip", "certainty", "--json").stdout)
+
+
+def test_a_stated_direction_goes_before_that_of_the_table(run, scored):
+    told = json.loads(run("evaluate", scored("parquet"), *OOD, "--flip", "", "--json").stdout)
+    assert told["flipped"] == []
+    assert estimates(told)["certainty", "ood", "roc_auc"]["value"] < 0.2
+
+
+def test_the_direction_of_a_column_that_is_not_evaluated_does_not_matter(run, scored):
+    done = run("evaluate", scored("parquet"), *OOD, "--columns", "knn")
+    assert done.exit_code == 0
+    assert "flipped" not in done.stdout
+
+
+@pytest.mark.parametrize("resamples", ["0", "40"])
+@pytest.mark.parametrize("out", ["scores.md", "scores.tex"])
+def test_nothing_is_the_best_while_a_better_score_may_be_upside_down(run, scored, tmp_path, resamples, out):
+    words = ("evaluate", scored("csv"), *OOD[:-1], resamples, "-o", tmp_path / out, "--force")
+    done = run(*words)
+    assert "**" not in done.stdout
+    assert "certainty: worse than chance. If its direction is wrong, add --flip certainty." in done.stderr
+    assert "No score is marked as the best while the direction of one is in doubt." in done.stderr
+    assert not {"**", "textbf"} & set(re.findall(r"\*\*|textbf", (tmp_path / out).read_text()))
+    settled = run(*words, "--flip", "")
+    assert "uncertainty" in next(line for line in settled.stdout.splitlines() if "**" in line)
+    assert "in doubt" not in settled.stderr
+
+
+def test_a_column_of_noise_below_chance_takes_no_mark_away(run, tmp_path, new):
+    new.assign(noise=np.where(new.is_ood == 1, 0.45, 0.55) + np.random.default_rng(0).normal(size=len(new))).to_csv(
+        tmp_path / "n.csv", index=False
+    )
+    done = run("evaluate", tmp_path / "n.csv", *OOD, "--columns", "entropy,knn,noise")
+    assert "**" in done.stdout
+    assert "in doubt" not in done.stderr
 
 
 def test_what_cannot_be_computed_is_missing_with_the_reason(run, tmp_path, new):
@@ -135,6 +209,29 @@ def test_on_a_narrow_terminal_no_name_and_no_number_is_cut(run, monkeypatch, wid
     assert all(head in heads for head in ("selective accuracy_coverage_area", "wins", "Pareto share"))
 
 
+def test_a_real_terminal_of_80_columns_tells_all_heads_apart():
+    pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    words = [sys.executable, "-m", "vecuq", "evaluate", NEW, *LABELS, "--resamples", "2", "--flip", "confidence"]
+    plain = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
+    with subprocess.Popen(words, stdout=theirs, stderr=subprocess.DEVNULL, env=plain | {"TERM": "xterm"}) as running:
+        os.close(theirs)
+        shown = b"".join(_until_closed(ours)).decode()
+    assert running.returncode == 0
+    lines = re.sub("\x1b\\[[0-9;]*m", "", shown).splitlines()
+    heads = " ".join(line for line in lines if line.startswith("┃"))
+    assert all(f" coverage_at_{percent}_percent_error " in heads for percent in (1, 2, 5))
+    assert max(map(len, lines)) <= 80
+
+
+def _until_closed(terminal):
+    """Yield what a program writes to a terminal; the end of the program is an error there."""
+    with os.fdopen(terminal, "rb", buffering=0) as reading, suppress(OSError):
+        while some := reading.read(65_536):
+            yield some
+
+
 def test_wins_and_losses_of_a_comparison_balance(run):
     told = json.loads(run("compare", CALIBRATION, NEW, *LABELS, *FEW, "--json").stdout)["comparison"]
     assert sum(line["wins"] for line in told) == sum(line["losses"] for line in told) > 0
@@ -192,7 +289,7 @@ WRONG = {
     ),
     "curves in place of the table": (
         ["evaluate", NEW, "--error", "is_error", "--curves", NEW],
-        2,
+        1,
         "choose another name",
     ),
     "curves in place of the numbers": (
@@ -203,12 +300,12 @@ WRONG = {
     "the name that others give a metric": (["evaluate", NEW, "--ood", "is_ood", "--metrics", "auroc"], 2, "'roc_auc'?"),
     "tables in place of the rows": (
         ["evaluate", NEW, "--ood", "is_ood", "-o", NEW],
-        2,
+        1,
         "one of the files that this job reads",
     ),
     "tables in place of the calibration rows": (
         ["compare", CALIBRATION, NEW, "--ood", "is_ood", "-o", CALIBRATION],
-        2,
+        1,
         "one of the files that this job reads",
     ),
     "too few resamples": (["evaluate", NEW, "--ood", "is_ood", "--resamples", "-1"], 2, "resamples"),

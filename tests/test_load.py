@@ -36,10 +36,11 @@ def saved(model):
 
 def test_everything_is_saved_and_loaded_by_path_and_by_bytes(saved, tmp_path):
     for kind, thing in saved.items():
-        thing.save(tmp_path / "one.vecuq")
-        assert type(load(tmp_path / "one.vecuq")) is kind
-        assert type(load(str(tmp_path / "one.vecuq"))) is kind
-        assert (tmp_path / "one.vecuq").read_bytes() == thing.to_bytes() == load(thing.to_bytes()).to_bytes()
+        path = tmp_path / f"{kind.__name__}.vecuq"
+        thing.save(path)
+        assert type(load(path)) is kind
+        assert type(load(str(path))) is kind
+        assert path.read_bytes() == thing.to_bytes() == load(thing.to_bytes()).to_bytes()
 
 
 def test_a_loaded_model_has_the_verbs_of_scikit_learn(model):

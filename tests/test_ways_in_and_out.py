@@ -169,7 +169,7 @@ def test_sorting_puts_the_most_uncertain_first_and_rows_without_a_score_last(
     tmp_path, monkeypatch, model, new, rows, expected, pieces
 ):
     monkeypatch.setattr("vecuq.table.as_parquet.BATCH_ROWS", pieces)
-    for choices, n_rows in (({"sort": True}, 60), ({"top": 9}, 9), ({"top": 59}, 59), ({"top": 9, "sort": True}, 9)):
+    for choices, n_rows in (({"sort": True}, 60), ({"top": 9}, 9), ({"top": 58}, 58), ({"top": 9, "sort": True}, 9)):
         with pytest.warns(UserWarning, match="2 of 60 rows"):
             done = workflows.score(model, new, tmp_path / "o.parquet", alpha=0.1, **choices)
         out = pd.read_parquet(tmp_path / "o.parquet")
@@ -182,7 +182,7 @@ def test_sorting_puts_the_most_uncertain_first_and_rows_without_a_score_last(
 
 def test_top_counts_all_rows_and_says_how_many_it_wrote(run, tmp_path, model, new):
     words = ("score", model, new, "-o", tmp_path / "o.csv", "--alpha", 0.1, "--top", 3)
-    assert "60 rows scored, " in run(*words).stdout
+    assert "58 of 60 rows scored, " in run(*words).stdout
     assert "3 most uncertain -> " in run(*words).stdout
     told = json.loads(run(*words, "--json").stdout)
     assert (told["n_rows"], told["n_written"], told["n_missing"]) == (60, 3, 2)
@@ -194,11 +194,31 @@ def test_rows_without_a_score_are_counted_apart_from_flagged_ones(run, tmp_path,
     out = pd.read_parquet(tmp_path / "o.parquet")
     n_flagged = int((out["p_value"] <= 0.1).sum())
     assert out["flagged"].sum() == n_flagged + 2
-    assert f"60 rows scored, {n_flagged} flagged at alpha 0.1 -> " in result.stdout
+    assert f"58 of 60 rows scored, {n_flagged} flagged at alpha 0.1 and 2 for want of a score -> " in result.stdout
     assert (
         "2 of 60 rows have missing or infinite scores and got no uncertainty; `flagged` is true for them"
         in result.stderr
     )
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_row_without_a_score_is_not_among_the_most_uncertain(run, tmp_path, model, new, kind):
+    out = tmp_path / f"o.{kind}"
+    result = run("score", model, new, "-o", out, "--alpha", 0.1, "--top", 60)
+    assert ", 58 most uncertain -> " in result.stdout
+    assert "for want of a score" not in result.stdout
+    assert "got no uncertainty; they are not among the most uncertain." in result.stderr
+    table = (pd.read_csv if kind == "csv" else pd.read_parquet)(out)
+    assert len(table) == 58
+    assert table["uncertainty"].notna().all()
+
+
+def test_a_table_without_a_score_has_no_most_uncertain_row(run, tmp_path, model, rows):
+    empty = save(tmp_path / "empty.parquet", rows.assign(knn=np.nan))
+    result = run("score", model, empty, "-o", tmp_path / "o.csv", "--top", 5)
+    assert result.exit_code == 0
+    assert "0 of 60 rows scored, 0 most uncertain -> " in result.stdout
+    assert len(pd.read_csv(tmp_path / "o.csv")) == 0
 
 
 # An earlier scoring -------------------------------------------------------------------------------------------------
@@ -234,6 +254,15 @@ def test_incomplete_calibration_rows_can_be_dropped(run, refused, tmp_path, monk
     )
     npt.assert_array_equal(load(tmp_path / "m.vecuq").uncertainty(frame), whole.uncertainty(frame))
     assert run("fit", path, "-o", tmp_path / "m.vecuq", "--missing", "nan").exit_code == 2
+
+
+def test_a_column_without_any_value_is_named_as_the_one_to_leave_out(refused, tmp_path, make_rows):
+    path = save(tmp_path / "empty.parquet", pd.DataFrame(make_rows(50, 0)).assign(knn=np.nan))
+    words = ("fit", path, "-o", tmp_path / "m.vecuq", "--columns", "entropy,knn")
+    told = refused(*words)
+    assert "'knn' in 50 of 50 rows. Leave 'knn' out, for no row has a number there." in told
+    assert "Drop these" not in told
+    assert "None of the 50 calibration rows is complete ('knn': 50 " in refused(*words, "--missing", "drop")
 
 
 # rank and report ----------------------------------------------------------------------------------------------------
@@ -383,3 +412,22 @@ def test_a_format_of_stdout_is_refused_for_a_file(refused, tmp_path, model, make
     table = save(tmp_path / "n.csv", pd.DataFrame(make_rows(20, 0)))
     told = refused("score", model, table, "-o", tmp_path / "o.csv", "--stdout-format", "arrow")
     assert "--stdout-format arrow is for standard output (-)" in told
+
+
+# Names of outputs -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["page.pdf", "page.png", "page"])
+def test_a_report_is_written_as_html_only(refused, tmp_path, model, new, name):
+    told = refused("report", model, new, "-o", tmp_path / name)
+    assert f"{name} does not end in .html; name it {tmp_path / 'page.html'}." in told
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet", "out.html", "out.vecuq"])
+def test_a_folder_does_not_get_the_name_of_a_file(run, refused, tmp_path, new, make_rows, name):
+    known = save(tmp_path / "known.parquet", pd.DataFrame(make_rows(60, 0)))
+    for words in (("rank", known, new), ("demo",)):
+        told = refused(*words, "-o", tmp_path / name)
+        assert f"{name} is the name of a file; name a folder, such as {tmp_path / 'out'}." in told
+    (tmp_path / name).mkdir()  # somebody wants this name
+    assert run("rank", known, new, "-o", tmp_path / name, "--columns", "entropy,knn").exit_code == 0

@@ -173,7 +173,7 @@ def test_a_model_or_a_page_is_never_written_over_a_table(tmp_path, model, new):
     before = path.read_bytes()
     with pytest.raises(TableError, match=r"A model is not a table, and .*c.parquet is the name of one"):
         workflows.fit(path, path)
-    with pytest.raises(TableError, match="A report is not a table"):
+    with pytest.raises(TableError, match="A web page is not a table"):
         workflows.report(model, path, path)
     assert path.read_bytes() == before
 

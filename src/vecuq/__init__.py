@@ -1,6 +1,18 @@
 """vecuq: many uncertainty scores, one order."""
 
-from lazy_loader import attach_stub
 
-# The names, and where they are defined, stand in the stub beside this file; each is imported on first use.
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+def __getattr__(name: str) -> object:
+    """Attach the public names on first use; the stub beside this file says where each is defined.
+
+    Not on import, which `vecuq` on the command line waits for before it can hear an interrupt.
+    """
+    from lazy_loader import attach_stub
+
+    here = globals()
+    here["__getattr__"], here["__dir__"], here["__all__"] = attach_stub(__name__, __file__)
+    return here["__all__"] if name == "__all__" else here["__getattr__"](name)
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__getattr__("__all__"))  # type: ignore[call-overload]

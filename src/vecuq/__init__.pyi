@@ -14,6 +14,7 @@ from . import pipeline as pipeline
 from . import ranker as ranker
 from . import report as report
 from . import table as table
+from . import testing as testing
 from . import transport as transport
 from . import workflows as workflows
 from ._load import load as load

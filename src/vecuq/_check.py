@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import math
 import os
@@ -116,12 +117,17 @@ def refuse_missing(values: Array, columns: Sequence[str], *, first_row: int = 0,
     incomplete = ~finite_rows(values)
     if not incomplete.any():
         return
-    found = ", ".join(f"{name!r} in {count:,}" for name, count in missing_counts(values, columns).items())
+    counts = missing_counts(values, columns)
+    found = ", ".join(f"{name!r} in {count:,}" for name, count in counts.items())
     rows, first = int(incomplete.sum()), first_row + int(incomplete.argmax())
     these = "this row" if rows == 1 else f"these {rows:,} rows"
+    empty = [name for name, count in counts.items() if count == len(values)]
+    remedy = f"Drop {these}, or leave the column out. {hint}"
+    if empty:  # without these rows, none would be left
+        remedy = f"Leave {', '.join(map(repr, empty))} out, for no row has a number there."
     raise CalibrationError(
-        f"Calibration rows must have no NaN or infinity; found: {found} of {len(values):,} rows. Drop {these}, or "
-        f"leave the column out. {hint}{' ' if hint else ''}(First one: row {first:,}, counting from 0.)"
+        f"Calibration rows must have no NaN or infinity; found: {found} of {len(values):,} rows. {remedy.rstrip()} "
+        f"(First one: row {first:,}, counting from 0.)"
     )
 
 
@@ -151,6 +157,21 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
         raise TableError(f"{found} is not a regular file; a pipe, for example, cannot be read twice.")
     if not os.access(found, os.R_OK):
         raise TableError(f"{found} cannot be read: permission denied.")
+    return found
+
+
+def real_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path behind all links, which need not be there; links that lead in a circle are an error."""
+    try:
+        found = Path(path).resolve()
+        circle = False
+        os.stat(found)  # Python 3.13 resolves a circle to itself
+    except RuntimeError:
+        circle = True
+    except OSError as error:
+        circle = error.errno == errno.ELOOP
+    if circle:
+        raise TableError(f"{path} is a link that leads back to itself; give the name of a file.")
     return found
 
 

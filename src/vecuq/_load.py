@@ -5,6 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
+from vecuq._check import one_line
 from vecuq._files import Source, place_of, read_tensors
 from vecuq.errors import ModelFileError
 
@@ -14,6 +17,13 @@ _READERS = {
     "sketch": ("vecuq.ranker", "sketch_of"),
     "pipeline": ("vecuq.pipeline", "pipeline_of"),
     "monitor": ("vecuq.monitor", "monitor_of"),
+}
+
+_REMEDIES = {
+    "model": "Fit it again.",
+    "sketch": "Sketch the rows again.",
+    "pipeline": "Fit it again.",
+    "monitor": "Start again with another state file.",
 }
 
 
@@ -36,14 +46,19 @@ def load(source: Source, *, ranker: Any = None) -> Any:
     array([ 1, -1])
     """
     header, arrays = read_tensors(source)
-    place, kind = place_of(source), header.get("kind")
+    place, kind = place_of(source), header["kind"]
     if kind not in _READERS:
-        raise ModelFileError(f"{place} holds a {kind!r}, which vecuq cannot load. It loads {', '.join(_READERS)}.")
+        shown = one_line(repr(kind), most=40)
+        raise ModelFileError(f"{place} holds a {shown}, which vecuq cannot load. It loads {', '.join(_READERS)}.")
     room, name = _READERS[kind]
     put_together = getattr(import_module(room), name)
     try:
-        return put_together(header, arrays, ranker) if kind == "monitor" else put_together(header, arrays)
+        with np.errstate(all="ignore"):  # numbers that make no sense overflow before they are refused
+            return put_together(header, arrays, ranker) if kind == "monitor" else put_together(header, arrays)
     except ModelFileError as error:
-        raise ModelFileError(f"{place} cannot be loaded. {error}") from None
-    except (KeyError, TypeError, IndexError, ValueError, OverflowError) as error:
-        raise ModelFileError(f"{place} is damaged: its parts do not fit together ({error}).") from None
+        raise ModelFileError(f"{place} cannot be loaded. {one_line(error, most=300)}") from None
+    except KeyError as error:
+        reason = f"{error} is absent"
+    except (TypeError, IndexError, ValueError, OverflowError) as error:
+        reason = one_line(error, most=300).rstrip(".")
+    raise ModelFileError(f"{place} was altered or damaged: {reason}. {_REMEDIES[kind]}")

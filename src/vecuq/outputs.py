@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from vecuq._check import Array, existing_file, in_range, shape_of, warn_user
+from vecuq._check import Array, existing_file, in_range, one_line, shape_of, warn_user
+from vecuq._files import load_arrays
 from vecuq.errors import TableError, VecuqWarning
 
 # Entries of one block of (members, rows, classes): a measure makes several copies, small enough for caches.
@@ -250,24 +250,27 @@ def _joined(embeddings: list[Any], n_files: int) -> Any:
 
 
 def _read_file(path: Path) -> dict[str, Any]:
-    try:
-        if path.suffix.lower() == ".npy":
-            return {"logits": np.load(path, mmap_mode="r", allow_pickle=False)}
-        if path.suffix.lower() != ".npz":
-            raise TableError(f"{path} must be an npz or npy file of logits or probabilities.")
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
-            names = sorted(archive.files)
-            arrays = {name: archive[name] for name in names if name in _KNOWN}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, AttributeError) as error:
-        if isinstance(error, TableError):
-            raise
-        raise TableError(f"{path} cannot be read (objects are refused): {' '.join(str(error).split())[:200]}") from None
+    if path.suffix.lower() == ".npy":
+        return {"logits": _mapped(path)}
+    if path.suffix.lower() != ".npz":
+        raise TableError(f"{path} must be an npz or npy file of logits or probabilities.")
+    found = load_arrays(path, wanted=_KNOWN.__contains__)
+    arrays = {name: array for name, array in found.items() if array is not None}
     if ("logits" in arrays) == ("probs" in arrays):
         raise TableError(
-            f"{path} must hold either `logits` or `probs`; it holds {names}. Rename the array that holds them, as in "
-            f"np.savez(path, logits=...)."
+            f"{path} must hold either `logits` or `probs`; it holds {one_line(sorted(found))}. Rename the array that "
+            f"holds them, as in np.savez(path, logits=...)."
         )
     return arrays
+
+
+def _mapped(path: Path) -> Any:
+    """Return an array that stays on disk."""
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    # NumPy raises almost anything for a file that was made to be wrong.
+    except Exception as error:
+        raise TableError(f"{path} cannot be read (objects are refused): {one_line(error)}") from None
 
 
 _KNOWN: Sequence[str] = ("logits", "probs", "embeddings", "labels", "ids")

@@ -1,11 +1,13 @@
 """Files appear whole or not at all."""
 
+import errno
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
-from vecuq._files.atomic import atomic_folder, atomic_path, refuse_unwritable, write_atomic
+from vecuq._files.atomic import atomic_files, atomic_folder, atomic_path, refuse_unwritable, write_atomic
 from vecuq.errors import TableError
 
 
@@ -43,6 +45,20 @@ def test_new_files_have_ordinary_permissions_and_old_ones_keep_theirs(tmp_path):
     plain.chmod(0o600)
     write_atomic(plain, b"secret")
     assert stat.S_IMODE(plain.stat().st_mode) == 0o600
+
+
+def test_what_replaces_a_private_file_is_private_from_the_beginning(tmp_path):
+    (tmp_path / "a").touch(mode=0o600)
+    with atomic_path(tmp_path / "a") as part:
+        assert stat.S_IMODE(part.stat().st_mode) == 0o600
+
+
+def test_links_that_lead_in_a_circle_are_refused(tmp_path):
+    (tmp_path / "one").symlink_to("two")
+    (tmp_path / "two").symlink_to("one")
+    for write in (atomic_path, atomic_folder, atomic_files):
+        with pytest.raises(TableError, match="one is a link that leads back to itself"), write(tmp_path / "one"):
+            pass
 
 
 def test_the_file_behind_a_link_is_replaced_and_the_link_stays(tmp_path):
@@ -115,3 +131,92 @@ def test_a_file_cannot_be_a_folder(tmp_path):
         atomic_folder(tmp_path / "file"),
     ):
         pass
+
+
+def texts(folder):
+    return {path.name: path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Two files in two folders."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.txt").write_text("old")
+    return tmp_path / "one" / "one.txt", tmp_path / "two" / "two.txt"
+
+
+def write_both(paths):
+    with atomic_files(*paths) as new:
+        for part in new:
+            part.write_text("new")
+
+
+def test_several_files_are_replaced_together_and_keep_their_permissions(two, tmp_path):
+    two[0].chmod(0o600)
+    write_both([*two, tmp_path / "three.txt"])
+    assert texts(tmp_path) == {"one.txt": "new", "two.txt": "new", "three.txt": "new"}
+    assert stat.S_IMODE(two[0].stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "broken"), KeyboardInterrupt()])
+def test_a_failure_between_two_moves_puts_all_old_files_back(two, tmp_path, monkeypatch, failing, error):
+    replace = os.replace
+
+    def fail(source, target):
+        if Path(target).name == two[failing].name and Path(source).parent.name != "old":
+            raise error
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(type(error)):
+        write_both([*two, tmp_path / "three.txt"])
+    assert texts(tmp_path) == {"one.txt": "old", "two.txt": "old"}
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_files_on_several_disks_are_replaced_together_or_not_at_all(two, tmp_path, monkeypatch, fails):
+    replace = os.replace
+
+    def on_disks(source, target):
+        if "two" in Path(target).parts and "two" not in Path(source).parts:
+            raise OSError(errno.EXDEV, "another disk")
+        if fails and Path(target).name == "three.txt":
+            raise OSError(errno.EIO, "broken")
+        replace(source, target)
+
+    def no_links(*_):
+        raise OSError(errno.EXDEV, "another disk")
+
+    monkeypatch.setattr(os, "replace", on_disks)
+    monkeypatch.setattr(os, "link", no_links)
+    if fails:
+        with pytest.raises(OSError, match="broken"):
+            write_both([*two, tmp_path / "three.txt"])
+    else:
+        write_both([*two, tmp_path / "three.txt"])
+    told = {"one.txt": "old", "two.txt": "old"} if fails else dict.fromkeys(("one.txt", "two.txt", "three.txt"), "new")
+    assert texts(tmp_path) == told
+
+
+def test_a_folder_with_something_in_the_way_of_one_file_keeps_all_of_its_files(tmp_path):
+    (tmp_path / "out" / "b").mkdir(parents=True)
+    (tmp_path / "out" / "a").write_text("old")
+
+    def write():
+        with atomic_folder(tmp_path / "out") as part:
+            (part / "a").write_text("new")
+            (part / "b").write_text("new")
+
+    with pytest.raises(TableError, match="is a folder"):
+        write()
+    assert texts(tmp_path) == {"a": "old"}
+
+
+def test_a_folder_that_somebody_made_meanwhile_is_filled(tmp_path):
+    with atomic_folder(tmp_path / "deep" / "out") as part:
+        (part / "a").write_text("new")
+        (tmp_path / "deep" / "out").mkdir(parents=True)
+        (tmp_path / "deep" / "out" / "mine").write_text("mine")
+    assert texts(tmp_path) == {"a": "new", "mine": "mine"}

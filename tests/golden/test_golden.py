@@ -24,7 +24,9 @@ def test_every_number_on_the_bundled_data_is_what_it_was(numbers):
     with np.load(FIXTURE) as before:
         assert set(before) <= set(numbers)
         for name in before:
-            npt.assert_allclose(numbers[name][:40], before[name], rtol=1e-12, atol=1e-12, err_msg=name)
+            # Differences over steps of 1e-4 multiply what another NumPy rounds otherwise.
+            atol = 1e-10 if name.endswith("gradient") else 1e-12
+            npt.assert_allclose(numbers[name][:40], before[name], rtol=1e-12, atol=atol, err_msg=name)
 
 
 def test_models_saved_by_0_1_0_score_as_they_did():

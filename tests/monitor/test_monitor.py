@@ -292,6 +292,21 @@ def test_the_command_agrees_with_python_and_names_file_and_row(run, files, calib
     assert "advice: recalibrate" in text
 
 
+def test_the_table_sets_the_evidence_of_an_alarm_apart_from_that_of_now(run, files, calibration, watched, stream):
+    """Evidence fades when a drift is over; the alarm stays, and its line must not look as if it were wrong."""
+    monitor = Monitor(watched, calibration)
+    monitor.observe(stream)
+    first = monitor.alarms[0]
+    words = (files / "one.parquet", files / "two.parquet", "--calibration", files / "cal.parquet")
+    text = run("monitor", files / "model.vecuq", *words).stdout
+    head = next(line for line in text.splitlines() if "stream" in line and "since about" in line)
+    assert [cell.strip() for cell in head.strip("┃ ").split("┃")][:3] == ["stream", "evidence now", "at the alarm"]
+    line = next(line for line in text.splitlines() if line.startswith(f"│ {first.stream} "))
+    cells = [cell.strip() for cell in line.strip("│ ").split("│")]
+    assert cells[1:3] == [f"{monitor.evidence[first.stream]:.3g}", f"{first.evidence:.3g}"]
+    assert cells[1] != cells[2]
+
+
 def test_the_command_goes_on_from_its_state(run, files):
     model, calibration = files / "model.vecuq", ["--calibration", files / "cal.parquet"]
     at_once = run("monitor", model, files / "one.parquet", files / "two.parquet", *calibration, "--json")

@@ -42,7 +42,7 @@ def shorten(name):
 @pytest.mark.parametrize("part", ["scores", "breakers", "counts", "run", "staked", "lowest", "started"])
 @pytest.mark.parametrize("stream", [0, 1, 3])
 def test_a_part_of_the_wrong_length_is_damage(spoiled, stream, part):
-    with pytest.raises(ModelFileError, match=r"is damaged: its parts do not fit together .*wrong length"):
+    with pytest.raises(ModelFileError, match=r"was altered or damaged: .* must have the shape"):
         spoiled(shorten(f"{stream}.{part}"))
 
 
@@ -70,9 +70,9 @@ def forget_all(header, arrays):
     ("change", "reason"),
     [
         (count_one_more, "do not add up"),
-        (swap_scores, "not in order"),
+        (swap_scores, "must be at least the one before it"),
         (rename_a_stream, "not those of the model"),
-        (forget_all, "not those of the model"),
+        (forget_all, "streams.*length >= 2"),
         (forget_rows, "more rows than there were"),
     ],
 )

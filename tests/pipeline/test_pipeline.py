@@ -227,6 +227,19 @@ def test_it_is_an_estimator_with_nested_parameters(calibration, new):
         clone(made).uncertainty(new)
 
 
+def test_parameters_of_the_default_estimator_can_be_set():
+    made = VecUQPipeline(measures="bayes_rules")
+    again = clone(made).set_params(estimator__epsilon=0.7, embedding="logits")
+    assert again.estimator.epsilon == 0.7
+    assert again.get_params()["estimator__epsilon"] == 0.7
+    assert made.estimator is None
+    assert made.set_params(embedding="logits").estimator is None
+    own = VecUQ(alpha=0.2)
+    assert clone(made).set_params(estimator=own, estimator__epsilon=0.3).estimator is own
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        made.set_params(estimator__nothing=1)
+
+
 def test_a_cut_or_altered_file_is_refused(pipeline, tmp_path):
     path = tmp_path / "p.vecuq"
     pipeline.save(path)

@@ -1,5 +1,7 @@
 """Curves of selective use: the library's numbers on the rows of an evaluation, and a picture that can be read."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import numpy.testing as npt
 import pytest
@@ -199,7 +201,26 @@ def test_names_are_shown_as_they_are_even_if_they_look_like_commands():
     figure = draw_curves(odd, error=labels["error"])
     assert to_svg(figure).endswith(b"</svg>\n")
     told = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert {" _hidden", "$x^{", "a very long name of a score, wh…"} < set(told)
+    assert {" _hidden", "$x^{", "a very long name of a…le picture"} < set(told)
+
+
+def read_svg(svg):
+    """Every element of a picture, with its text."""
+    return [(one.tag, "".join(one.itertext())) for one in ElementTree.fromstring(svg).iter()]  # noqa: S314 - our own
+
+
+@pytest.mark.parametrize("name", ["预测熵", "عدم اليقين", "\N{FIRE} entropy", "a < b & c"])
+def test_a_name_in_any_script_is_text_in_an_svg(name):
+    scores, labels = rows()
+    svg = to_svg(draw_curves({name: scores["score 0"]}, error=labels["error"]))
+    assert name in [text for element, text in read_svg(svg) if element.endswith("}text")]
+
+
+def test_a_letter_that_an_svg_cannot_hold_is_replaced():
+    scores, labels = rows()
+    svg = to_svg(draw_curves({"a\x00\x1b[31mb": scores["score 0"]}, error=labels["error"]))
+    assert b"\x1b" not in svg
+    assert "a\N{REPLACEMENT CHARACTER}" in "".join(text for _, text in read_svg(svg))
 
 
 def test_of_very_many_rows_few_points_are_drawn_and_both_ends_among_them():

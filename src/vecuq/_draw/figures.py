@@ -48,10 +48,11 @@ def to_data_uri(figure: Figure) -> str:
 
 
 def to_svg(figure: Figure) -> bytes:
-    """Return the figure as SVG bytes, the same for the same figure."""
+    """Return the figure as SVG bytes, the same for the same figure; text is text, in whatever font has its letters."""
     import matplotlib
 
-    with matplotlib.rc_context({"svg.hashsalt": "vecuq"}):  # names inside the file come from this, not from chance
+    # Names inside the file come from the salt, not from chance.
+    with matplotlib.rc_context({"svg.hashsalt": "vecuq", "svg.fonttype": "none"}):
         return _bytes(figure, "svg", {"Date": None, "Creator": None})
 
 

@@ -10,16 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from vecuq._check import Array, existing_file
+from vecuq._check import Array, existing_file, one_line
 from vecuq._files.atomic import write_atomic
+from vecuq._files.header import Envelope, checked_header, header_text, parsed_header
 from vecuq._version import __version__
 from vecuq.errors import ModelFileError
 
 # 2: calibration medians and held-back rows in models.
 FORMAT = 2
 _KEY = "vecuq"
-# What safetensors itself allows a header to have.
-_MOST_HEADER = 100_000_000
+# Column names and settings take a few thousand bytes; a header is read into Python objects, many times its size.
+_MOST_HEADER = 4 * 2**20
+# What NumPy itself has. The eight-bit and brain floats of safetensors are never ours.
+_DTYPES = {"F64", "F32", "F16", "I64", "U64", "I32", "U32", "I16", "U16", "I8", "U8", "BOOL", "C64"}
 Source = str | os.PathLike[str] | bytes
 
 
@@ -29,8 +32,14 @@ def tensor_bytes(kind: str, header: dict[str, Any], arrays: dict[str, Array]) ->
 
     kept = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     full = {"format": FORMAT, "kind": kind, "library": __version__, **header}
-    full["checksum"] = _checksum(full, kept)
-    return bytes(save(kept, metadata={_KEY: json.dumps(full, sort_keys=True)}))
+    full["checksum"] = checksum_of(full, kept)
+    made = bytes(save(kept, metadata={_KEY: header_text(full)}))
+    if _header_length(made) > _MOST_HEADER:
+        raise ModelFileError(
+            f"The column names are too long to be saved: they make a header of {_header_length(made):,} bytes, and "
+            f"{_MOST_HEADER:,} is the most. Give shorter names."
+        )
+    return made
 
 
 def write_tensors(path: str | os.PathLike[str], kind: str, header: dict[str, Any], arrays: dict[str, Array]) -> None:
@@ -41,13 +50,12 @@ def write_tensors(path: str | os.PathLike[str], kind: str, header: dict[str, Any
 def saved_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the header of a file of ours, unchecked and without its arrays; empty for any other file."""
     with existing_file(path).open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
+        length = _header_length(file.read(8))
         text = file.read(length) if length <= _MOST_HEADER else b""
     try:
-        header = json.loads(json.loads(text)["__metadata__"][_KEY])
+        return parsed_header(json.loads(text)["__metadata__"][_KEY])
     except (ValueError, KeyError, TypeError, RecursionError):
         return {}
-    return header if isinstance(header, dict) else {}
 
 
 def saved_kind(path: str | os.PathLike[str]) -> str | None:
@@ -68,48 +76,82 @@ def place_of(source: Source) -> str:
 
 def read_tensors(source: Source) -> tuple[dict[str, Any], dict[str, Array]]:
     """Read what :func:`write_tensors` or :func:`tensor_bytes` wrote; refuse anything else with one clear line."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
     source = bytes(source) if isinstance(source, bytearray | memoryview) else source
-    place, data = place_of(source), source if isinstance(source, bytes) else _content(existing_file(source))
-    try:
-        arrays = load(data)
-        text = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__", {}).get(_KEY)
-    except (SafetensorError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise ModelFileError(f"{place} is not a file of vecuq, or is cut or damaged: {error}") from None
-    return _checked_header(place, text, arrays), arrays
+    place = place_of(source)
+    data = source if isinstance(source, bytes) else _content(existing_file(source))
+    text, arrays = _opened(place, data)
+    if text is None:
+        raise ModelFileError(f"{place} is a safetensors file, but not a file of vecuq.")
+    return _checked(place, text, arrays), arrays
 
 
 def _content(file: Path) -> bytes:
+    """Return the bytes of a file; of one that cannot be ours, whose header would not fit into it, only the first."""
     try:
-        return file.read_bytes()
+        with file.open("rb") as opened:
+            first = opened.read(8)
+            if _header_length(first) > min(_MOST_HEADER, file.stat().st_size):
+                return first
+            return first + opened.read()
     except OSError as error:
         raise ModelFileError(f"{file} cannot be read: {error}") from None
 
 
-def _checked_header(place: str, text: str | None, arrays: dict[str, Array]) -> dict[str, Any]:
-    if text is None:
-        raise ModelFileError(f"{place} is a safetensors file, but not a file of vecuq.")
+def _opened(place: str, data: bytes) -> tuple[str | None, dict[str, Array]]:
+    """Return the text of our header, if there is one, and the arrays, whose sizes are those of the bytes."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
     try:
-        header: dict[str, Any] = json.loads(text)
-        version, stated = int(header["format"]), header.pop("checksum")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise ModelFileError(f"{place} is damaged: its header cannot be read.") from None
-    if version > FORMAT:
+        text = _our_text(data)
+        return text, load(data)
+    except (SafetensorError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        reason = one_line(error)
+    raise ModelFileError(f"{place} is not a file of vecuq, or is cut or damaged: {reason}")
+
+
+def _our_text(data: bytes) -> str | None:
+    length = _header_length(data)
+    if length > min(_MOST_HEADER, len(data)):
+        raise ValueError("it does not begin with the length of a header")
+    outline = json.loads(data[8 : 8 + length])
+    other = {entry["dtype"] for name, entry in outline.items() if name != "__metadata__"} - _DTYPES
+    if other:
+        raise ValueError(f"it holds numbers of the type {', '.join(sorted(other))}")
+    text = outline.get("__metadata__", {}).get(_KEY)
+    return text if isinstance(text, str) else None
+
+
+def _header_length(data: bytes) -> int:
+    return int.from_bytes(data[:8], "little")
+
+
+def _checked(place: str, text: str, arrays: dict[str, Array]) -> dict[str, Any]:
+    """Return the header, once it is known to be whole, and readable by this version."""
+    try:
+        header = parsed_header(text)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{place} is damaged: its header cannot be read ({one_line(error)}).") from None
+    try:
+        known = checked_header(header, Envelope)
+    except ValueError as error:
+        raise ModelFileError(f"{place} is damaged: {one_line(error)}.") from None
+    if known.format > FORMAT:
         raise ModelFileError(
-            f"{place} has format {version}, written by vecuq {header.get('library')}; this is vecuq {__version__}, "
-            f"which reads up to format {FORMAT}. Upgrade vecuq."
+            f"{place} has format {known.format}, written by vecuq {one_line(known.library, most=20)}; this is vecuq "
+            f"{__version__}, which reads up to format {FORMAT}. Upgrade vecuq."
         )
-    if stated != _checksum(header, arrays):
+    del header["checksum"]
+    if known.checksum != checksum_of(header, arrays):
         raise ModelFileError(f"{place} was altered or damaged: its checksum does not match. Save it again.")
     return header
 
 
-def _checksum(header: dict[str, Any], arrays: dict[str, Array]) -> str:
+def checksum_of(header: dict[str, Any], arrays: dict[str, Array]) -> str:
+    """Return what distinguishes this content from any other; it is in the header of the file."""
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
-        array = arrays[name]
-        digest.update(f"{name}{array.dtype.str}{array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name}{array.dtype.str}{arrays[name].shape}".encode())
+        digest.update(array.reshape(-1).view(np.uint8))
     return digest.hexdigest()

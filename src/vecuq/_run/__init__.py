@@ -1,6 +1,7 @@
 """How work is spread over threads and processes, and cut into blocks of rows. Knows nothing of scores or tables."""
 
-from vecuq._run.blocks import BLOCK, in_blocks, one_blas_thread, spans
+from vecuq._run.blas import one_blas_thread
+from vecuq._run.blocks import BLOCK, in_blocks, spans
 from vecuq._run.pools import ahead, in_order, resolve_jobs
 from vecuq._run.scratch import scratch
 from vecuq._run.side_by_side import side_by_side

@@ -9,53 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
-from threading import Lock
-from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from vecuq._check import Array
+from vecuq._run.blas import one_blas_thread
 from vecuq._run.pools import resolve_jobs
 
 BLOCK = 576
 # Below this many rows the threads cost more than they save.
 _ROWS_PER_TASK = 32 * BLOCK
-
-
-class _BlasCap:
-    """One BLAS thread while anybody is inside; the number from before comes back when the last one leaves."""
-
-    def __init__(self) -> None:
-        self.lock, self.users = Lock(), 0
-        self.controller: ThreadpoolController | None = None
-        self.limit: AbstractContextManager[Any] | None = None
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Hold the cap; may be entered by many threads at once."""
-        with self.lock:
-            self.users += 1
-            if self.users == 1:
-                self.controller = self.controller or ThreadpoolController()
-                self.limit = self.controller.limit(limits=1, user_api="blas")
-                self.limit.__enter__()
-        try:
-            yield
-        finally:
-            with self.lock:
-                self.users -= 1
-                if self.users == 0 and self.limit is not None:
-                    self.limit.__exit__(None, None, None)
-
-
-_CAP = _BlasCap()
-
-
-def one_blas_thread() -> AbstractContextManager[None]:
-    """Keep BLAS to one thread: small products are faster, and round alike on every machine of a kind."""
-    return _CAP.held()
 
 
 def spans(length: int, size: int) -> Iterator[slice]:
@@ -79,8 +42,14 @@ def in_blocks(
             _fill(function, rows, out, block)
         else:
             with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(lambda span: _fill(function, rows[span], out[span], block), tasks))
+                list(pool.map(lambda span: _fill_alone(function, rows[span], out[span], block), tasks))
     return out
+
+
+def _fill_alone(function: Callable[[Array], Array], rows: Array, out: Array, size: int) -> None:
+    """Fill on one BLAS thread: some libraries keep a number for each thread, and this is a new one."""
+    with one_blas_thread():
+        _fill(function, rows, out, size)
 
 
 def _fill(function: Callable[[Array], Array], rows: Array, out: Array, size: int) -> None:

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from queue import Empty, Full, Queue
@@ -118,18 +119,36 @@ def _by_processes(function: Callable[[S], T], stream: Iterator[S], n_jobs: int) 
     if first is _END:
         return
     pool = ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn"), initializer=_follow_parent)
-    running: deque[Future[T]] = deque([pool.submit(function, first)])  # type: ignore[arg-type]
+    running = deque[Future[T]]()
+    done = False
     try:
+        with _interrupts_held_back():
+            running.append(pool.submit(function, first))  # type: ignore[arg-type]
         for item in stream:
             running.append(pool.submit(function, item))
             if len(running) > 2 * n_jobs:
                 yield running.popleft().result()
         while running:
             yield running.popleft().result()
+        done = True
     except BrokenProcessPool:
         raise MemoryError("A worker process was killed, most often for want of memory; use a smaller n_jobs.") from None
     finally:
-        pool.shutdown(cancel_futures=True)
+        # Somebody who stops early does not want to sit through what the workers are at; they end with this process.
+        pool.shutdown(wait=done, cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Start processes that no interrupt reaches: Ctrl-C goes to all processes of a command, and the parent reacts."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _follow_parent() -> None:

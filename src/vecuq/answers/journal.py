@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
+from vecuq._files import locked
 from vecuq.answers.lines import LINE_BYTES, refuse_foreign
 from vecuq.answers.schema import AnswerRecord, parse_record
 from vecuq.errors import TableError
@@ -26,17 +26,18 @@ class Journal:
     def opened(path: str | os.PathLike[str]) -> Iterator[Journal]:
         """Open or create a journal and lock it; a last line that a kill cut short is removed, to be answered again."""
         place = Path(path)
-        known = place.exists()
-        descriptor = _open(place)
-        try:
-            _lock(descriptor, place)
-            journal = Journal(place, descriptor)
-            journal._read_done()
-            yield journal
-        finally:
-            if not known and not os.fstat(descriptor).st_size:
-                place.unlink(missing_ok=True)  # nothing was answered, so no file stays
-            os.close(descriptor)
+        _refuse_place(place)
+        with locked(place):
+            known = place.exists()
+            descriptor = _open(place)
+            try:
+                journal = Journal(place, descriptor)
+                journal._read_done()
+                yield journal
+            finally:
+                if not known and not os.fstat(descriptor).st_size:
+                    place.unlink(missing_ok=True)  # nothing was answered, so no file stays
+                os.close(descriptor)
 
     def append(self, record: AnswerRecord) -> None:
         """Write one record, and return when it is on disk."""
@@ -84,29 +85,19 @@ def _slim(record: AnswerRecord) -> AnswerRecord:
     return record.model_copy(update={"greedy": None, "samples": (), "references": (), "meta": {}})
 
 
-def _open(place: Path) -> int:
+def _refuse_place(place: Path) -> None:
     if place.is_dir():
         raise TableError(f"{place} is a folder; a file name is needed.")
     if not place.parent.is_dir():
         raise TableError(f"{place} cannot be written: there is no folder {place.parent}; make it first.")
+    if place.exists() and not place.is_file():
+        raise TableError(f"{place} is not a regular file; answers need one, so that a run can be resumed.")
+
+
+def _open(place: Path) -> int:
     if place.exists():
-        if not place.is_file():
-            raise TableError(f"{place} is not a regular file; answers need one, so that a run can be resumed.")
         refuse_foreign(place)
     try:
         return os.open(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
     except OSError as error:
         raise TableError(f"{place} cannot be written: {(error.strerror or str(error)).lower()}.") from None
-
-
-def _lock(descriptor: int, place: Path) -> None:
-    """Refuse a second writer; the lock ends with the process."""
-    try:
-        import fcntl as locks
-    except ImportError:  # Windows has no such lock
-        return
-    locking: Any = locks
-    try:
-        locking.flock(descriptor, locking.LOCK_EX | locking.LOCK_NB)
-    except OSError:
-        raise TableError(f"{place} is being written by another process; wait for it, or choose another name.") from None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vecuq.cli.options import AsJson, refuse_options
-from vecuq.cli.talk import counted, err, friendly_errors, note, print_json, usage_errors
+from vecuq.cli.talk import counted, err, friendly_errors, keep_secret, note, print_json, usage_errors
 from vecuq.errors import SettingError, VecuqError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def ask(
         ),
     ] = False,
     timeout: Annotated[
-        float, typer.Option(help="Endpoint: seconds without a reply until a request counts as lost.")
+        float, typer.Option(help="Endpoint: most seconds for one request, to the last byte of its reply.")
     ] = 300,
     tries: Annotated[
         int,
@@ -101,8 +101,8 @@ def ask(
         system = None if system is None else _text(system)
         plan = Plan(samples, temperature, max_tokens, stops, seed, _text(template), system, raw)
         _refuse_zero({"--jobs": jobs, "--threads": threads})
-    with friendly_errors():
-        answerer: Answerer
+    answerer: Answerer
+    with friendly_errors():  # what there is to note about the endpoint comes before the first request
         if url is None:
             answerer = LocalModel(model, n_jobs=threads, context=context)
         else:
@@ -116,6 +116,7 @@ def ask(
                 tries=tries,
                 on_retry=note,
             )
+    with friendly_errors():
         with _resumable(out), asking_bar() as progress:
             done = ask_all(questions, out, answerer, plan, n_jobs=jobs, progress=progress)
         _print_done(done, out, as_json=as_json)
@@ -170,6 +171,7 @@ def _key(name: str | None) -> str | None:
         return None
     if not os.environ.get(name):  # not repeated: it may be the key itself, given by mistake
         raise SettingError("--api-key-env must name an environment variable with the key; there is none of that name.")
+    keep_secret(os.environ[name])
     return os.environ[name]
 
 

@@ -17,6 +17,7 @@ from vecuq.cli.options import (
     Columns,
     ErrorColumn,
     Flip,
+    Force,
     OodColumn,
     listed,
     table_argument,
@@ -59,6 +60,7 @@ def evaluate(
     ] = None,
     out: Tables = None,
     curves: Curves = None,
+    force: Force = False,
     resamples: Resamples = 500,
     level: Level = 0.95,
     seed: Seed = None,
@@ -77,9 +79,9 @@ def evaluate(
         bootstrap = Bootstrap(resamples, level, seed)
         find_metrics(listed(metrics))
         if out is not None:
-            workflows.table_ending(out, taken=[table])
+            workflows.table_ending(out)
         if curves is not None:
-            workflows.curves_ending(curves, taken=[table] if out is None else [table, out])
+            workflows.curves_ending(curves, beside=out)
     with friendly_errors():
         with working() as show:
             show("evaluating")
@@ -87,19 +89,21 @@ def evaluate(
                 table,
                 labels,
                 columns=listed(columns),
-                flip=listed(flip) or (),
+                flip=listed(flip),
                 metrics=listed(metrics),
                 bootstrap=bootstrap,
+                out=out,
                 curves=curves,
+                force=force,
             )
-        if out is not None:
-            workflows.write_evaluation(found, out)
         if as_json:
-            print_json({"n_rows": found.n_rows, "n_left_out": found.n_left_out, "estimates": found.rows()})
+            print_json(_evaluated_as_dict(found))
             return
         for sheet in task_sheets(found):
             print_sheet(sheet)
-        _print_gaps(found, level if resamples else None, columns=found.methods, flipped=listed(flip) or ())
+        if found.flipped:
+            typer.echo(f"flipped{'' if flip else ', as in the scoring'}: {', '.join(found.flipped)}.")
+        _print_gaps(found, level if resamples else None, columns=found.methods)
 
 
 def compare(
@@ -111,6 +115,7 @@ def compare(
     columns: Columns = None,
     flip: Flip = None,
     out: Tables = None,
+    force: Force = False,
     resamples: Resamples = 500,
     level: Level = 0.95,
     seed: Seed = None,
@@ -126,7 +131,7 @@ def compare(
     with usage_errors():
         bootstrap = Bootstrap(resamples, level, seed)
         if out is not None:
-            workflows.table_ending(out, taken=[calibration, test])
+            workflows.table_ending(out)
     with friendly_errors():
         with working() as show:
             show("fitting and comparing")
@@ -137,9 +142,9 @@ def compare(
                 columns=listed(columns),
                 flip=listed(flip) or (),
                 bootstrap=bootstrap,
+                out=out,
+                force=force,
             )
-        if out is not None:
-            workflows.write_sheets([done.sheet], out)
         if as_json:
             print_json(_compared_as_dict(done))
             return
@@ -149,7 +154,7 @@ def compare(
         _print_verdicts(done)
         for name, reason in done.failed.items():
             note(f"{name} is missing: {reason}")
-        _print_gaps(done.evaluation, level if resamples else None, columns=done.components, flipped=listed(flip) or ())
+        _print_gaps(done.evaluation, level if resamples else None, columns=done.components)
 
 
 def _labels(error: str | None, ood: str | None, quality: str | None) -> workflows.Labels:
@@ -170,6 +175,16 @@ def _print_verdicts(done: workflows.Compared) -> None:
         gap = done.evaluation.comparison(verdict.metric).difference(verdict.best, "vecuq")
         how = "more than chance explains" if gap.excludes_zero else "no more than chance explains"
         typer.echo(f"         vecuq is {abs(gap.value):.3f} behind, {how}.")
+
+
+def _evaluated_as_dict(found: Evaluation) -> dict[str, Any]:
+    return {
+        "n_rows": found.n_rows,
+        "n_left_out": found.n_left_out,
+        "flipped": list(found.flipped),
+        "doubted": list(found.doubted),
+        "estimates": found.rows(),
+    }
 
 
 def _compared_as_dict(done: workflows.Compared) -> dict[str, Any]:
@@ -193,8 +208,10 @@ def _plain(done: workflows.Compared) -> list[dict[str, Any]]:
     ]
 
 
-def _print_gaps(found: Evaluation, level: float | None, *, columns: Sequence[str], flipped: Sequence[str]) -> None:
+def _print_gaps(found: Evaluation, level: float | None, *, columns: Sequence[str]) -> None:
     """Print what the intervals are, which rows were left out, what is missing, and which columns look flipped."""
+    from vecuq.evaluation import below_chance
+
     if level is not None:
         typer.echo(f"[low, high]: {100 * level:g} % bootstrap interval.")
     if found.n_left_out:
@@ -206,12 +223,11 @@ def _print_gaps(found: Evaluation, level: float | None, *, columns: Sequence[str
             absent.setdefault(f"{row['task']}: {row['reason']}", {})[row["method"]] = None
     for reason, methods in absent.items():
         note(f"{reason}: {', '.join(methods)}")
-    for name in [name for name in columns if _below_chance(found, name)]:
-        remedy = f"leave it out of --flip {name}" if name in flipped else f"add --flip {name}"
+    for name in [name for name in below_chance(found) if name in columns]:
+        remedy = f"leave it out of --flip {name}" if name in found.flipped else f"add --flip {name}"
         note(f"{name}: worse than chance. If its direction is wrong, {remedy}.")
-
-
-def _below_chance(found: Evaluation, method: str) -> bool:
-    """Whether all ROC-AUCs of a method lie below one half with their intervals."""
-    areas = [one.estimate(method) for one in found.comparisons if one.metric.name == "roc_auc"]
-    return bool(areas) and all(area.high < 0.5 for area in areas)
+    if found.doubted:
+        note(
+            "No score is marked as the best while the direction of one is in doubt. --flip settles it; --flip '' says "
+            "that no column is flipped."
+        )

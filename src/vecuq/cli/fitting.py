@@ -16,6 +16,7 @@ from vecuq.cli.options import (
     Columns,
     Epsilon,
     Flip,
+    Force,
     Holdback,
     Paper,
     ReferenceName,
@@ -42,6 +43,7 @@ def fit(
     missing: Annotated[
         str, typer.Option(help="Rows with missing or infinite scores: error, or drop.", metavar="error|drop")
     ] = "error",
+    force: Force = False,
     as_json: AsJson = False,
     reference: ReferenceName = "beta",
     scaling: Scaling = DEFAULTS.scaling,
@@ -92,6 +94,7 @@ def fit(
                 columns=listed(columns),
                 flip=listed(flip),
                 missing=missing,
+                force=force,
                 watch=watch,
             )
         if as_json:

@@ -13,7 +13,7 @@ from vecuq._check import in_range, one_of
 from vecuq._run import resolve_jobs
 from vecuq.cli.catalogue import catalogue, print_catalogue
 from vecuq.cli.measuring_answers import measure_texts, wanted_of_answers
-from vecuq.cli.options import AsJson, listed, refuse_options
+from vecuq.cli.options import AsJson, Force, listed, refuse_options
 from vecuq.cli.talk import friendly_errors, print_json, usage_errors, watching
 from vecuq.errors import SettingError
 from vecuq.measures import EMBEDDINGS, find_measures
@@ -89,6 +89,7 @@ def measure(
     jobs: Annotated[
         int | None, typer.Option(help="Answers: number of processes; -1 for all cores.", show_default="all cores")
     ] = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Compute uncertainty scores from the outputs of a classifier or the answers of a language model."""
@@ -104,10 +105,16 @@ def measure(
             n_jobs = resolve_jobs(-1 if jobs is None else jobs)
             wanted = wanted_of_answers(listed(measures), similarity, quality)
         reading = {"samples": samples or (), "strict": strict, "renormalise": renormalise, "complete": complete}
-        measure_texts(outputs, scores, wanted, {**reading, "n_jobs": n_jobs}, as_json=as_json)
+        measure_texts(outputs, scores, wanted, {**reading, "n_jobs": n_jobs, "force": force}, as_json=as_json)
     else:
         names = workflows.DEFAULT_MEASURES if measures is None else tuple(listed(measures) or ())
-        how = {"train": train or (), "measures": names, "temperature": temperature, "embedding": embedding}
+        how = {
+            "train": train or (),
+            "measures": names,
+            "temperature": temperature,
+            "embedding": embedding,
+            "force": force,
+        }
         _measure_classifier(outputs, scores, how, as_json=as_json)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +11,7 @@ import typer
 from vecuq import workflows
 from vecuq._check import in_range
 from vecuq.cli.options import TABLES, AsJson, ModelFile, table_argument
-from vecuq.cli.talk import counted, friendly_errors, print_json, print_lines, print_table, usage_errors, watching
+from vecuq.cli.talk import counted, friendly_errors, note, print_json, print_lines, print_table, usage_errors, watching
 
 if TYPE_CHECKING:
     from vecuq.monitor import Alarm
@@ -27,8 +27,17 @@ def monitor(
         ),
     ] = None,
     state: Annotated[
-        Path | None, typer.Option(help="Continue from this file if it exists, and update it.", show_default=False)
+        Path | None,
+        typer.Option(
+            help="Continue from this file if it exists, and update it. It remembers the last 10,000 files by their "
+            "content, so that a job that is run again counts none of them twice; stdin is not remembered.",
+            show_default=False,
+        ),
     ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Count files that --state has counted before.")] = False,
+    wait: Annotated[
+        float, typer.Option(help="Seconds to wait while another run uses --state.", metavar="SECONDS")
+    ] = workflows.DEFAULT_WAIT,
     alpha: Annotated[
         float | None,
         typer.Option(help="Probability of ever raising a false alarm, for independent rows.", show_default="0.01"),
@@ -48,14 +57,24 @@ def monitor(
     with usage_errors():
         if alpha is not None:
             in_range("alpha", alpha, 0.0, 1.0, ends="()")
+        in_range("wait", wait, 0.0)
     with friendly_errors():
         with watching(rows="watching") as watch:
-            done = workflows.monitor(model, streams, calibration=calibration, state=state, alpha=alpha, watch=watch)
+            done = workflows.monitor(
+                model,
+                streams,
+                calibration=calibration,
+                state=state,
+                alpha=alpha,
+                again=again,
+                wait=wait,
+                watch=replace(watch, waiting=note),
+            )
         if as_json:
             print_json(_as_dict(done))
         else:
-            _print_monitored(done)
-    if strict and (done.monitor.drifted or done.unwatched):
+            _print_monitored(done, remembering=state is not None)
+    if strict and (done.monitor.drifted or done.blind):
         raise typer.Exit(1)
 
 
@@ -72,6 +91,7 @@ def _as_dict(done: workflows.Monitored) -> dict[str, Any]:
         "alarms": [_alarm_as_dict(done, alarm) for alarm in watcher.alarms],
         "evidence": watcher.evidence,
         "files": [asdict(file) for file in done.files],
+        "skipped": [{"path": file.path, "counted": file.counted.date} for file in done.skipped],
     }
 
 
@@ -86,13 +106,17 @@ def _alarm_as_dict(done: workflows.Monitored, alarm: Alarm) -> dict[str, Any]:
     }
 
 
-def _print_monitored(done: workflows.Monitored) -> None:
+def _print_monitored(done: workflows.Monitored, *, remembering: bool) -> None:
     watcher = done.monitor
     n_rows = watcher.rows - done.first_row
     before = f", {watcher.rows:,} since the monitor began" if done.first_row else ""
     print_lines(
         {
             "rows": f"{counted(n_rows, 'row')} in {counted(len(done.files), 'file')}{before}",
+            "skipped": _skipped(done),
+            "not remembered": "standard input: if it comes again, it is counted again"
+            if remembering and any(file.is_stdin for file in done.files)
+            else None,
             "missing": _missing(done),
             "infinite": _infinite(done),
             "not watched": _unwatched(done),
@@ -104,10 +128,19 @@ def _print_monitored(done: workflows.Monitored) -> None:
     evidence = watcher.evidence
     raised = {alarm.stream: alarm for alarm in watcher.alarms}
     print_table(
-        f"Evidence for drift (an alarm at {bar:,.0f})",
+        f"Evidence for drift (an alarm is raised at {bar:,.0f}, and stays)",
         [_row(done, name, evidence[name], raised.get(name)) for name in evidence],
     )
     typer.echo(f"advice: {advice(done)}")
+
+
+def _skipped(done: workflows.Monitored) -> str | None:
+    """Name files that were counted by an earlier run."""
+    if not done.skipped:
+        return None
+    first, more = done.skipped[0], len(done.skipped) - 1
+    others = f" and {counted(more, 'other file')}" if more else ""
+    return f"{Path(first.path).name}, counted on {first.counted.date}{others}; --again counts what was counted before"
 
 
 def _missing(done: workflows.Monitored) -> str | None:
@@ -136,7 +169,8 @@ def _unwatched(done: workflows.Monitored) -> str | None:
 def _row(done: workflows.Monitored, name: str, evidence: float, alarm: Alarm | None) -> dict[str, Any]:
     return {
         "stream": name,
-        "evidence": f"{evidence:.3g}",
+        "evidence now": f"{evidence:.3g}",
+        "at the alarm": f"{alarm.evidence:.3g}" if alarm else "",
         "drift": alarm.change if alarm else "none detected",
         "detected": _place(done, alarm.row) if alarm else "",
         "since about": _place(done, alarm.since) if alarm else "",

@@ -101,6 +101,11 @@ Replace = Annotated[
 ]
 
 
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace also a file that this command reads, or one of another kind.")
+]
+
+
 def listed(names: str | Sequence[str] | None) -> list[str] | None:
     """Return the names that an option lists: separated by commas, or as they are if the option was repeated.
 

@@ -18,6 +18,7 @@ from vecuq.cli.options import (
     Explain,
     Flip,
     Folder,
+    Force,
     Missing,
     ModelFile,
     NewFiles,
@@ -49,6 +50,7 @@ def score(
     stdout_format: Annotated[
         str, typer.Option(help="What -o - writes: jsonl, or arrow (an IPC stream).", metavar="jsonl|arrow")
     ] = "jsonl",
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.
@@ -63,7 +65,9 @@ def score(
             raise typer.BadParameter("--json prints to stdout too; write the table to a file.")
     with friendly_errors():
         with watching(new) as watch:
-            done = workflows.score(model, new, ranked, **vars(wanted), stdout_format=stdout_format, watch=watch)
+            done = workflows.score(
+                model, new, ranked, **vars(wanted), stdout_format=stdout_format, force=force, watch=watch
+            )
         if as_json:
             print_json({"out": str(ranked), **done.to_dict()})
         else:
@@ -71,11 +75,15 @@ def score(
 
 
 def _summary(done: workflows.Scored, alpha: float | None, verb: str = "scored") -> str:
-    """Return the counts in words; a note counts rows without a score."""
+    """Return the counts in words; rows without a score are counted apart."""
+    rows = counted(done.n_rows, "row")
+    rows = f"{done.n_rows - done.n_missing:,} of {rows}" if done.n_missing else rows
     flagged = "" if done.n_flagged is None else f", {done.n_flagged:,} flagged at alpha {alpha:g}"
+    if flagged and done.n_missing and done.n_written is None:
+        flagged += f" and {done.n_missing:,} for want of a score"
     selected = "" if done.n_selected is None else f", {done.n_selected:,} selected"
     written = "" if done.n_written is None else f", {done.n_written:,} most uncertain"
-    return f"{counted(done.n_rows, 'row')} {verb}{flagged}{selected}{written}"
+    return f"{rows} {verb}{flagged}{selected}{written}"
 
 
 def rank(
@@ -98,6 +106,7 @@ def rank(
     ] = "error",
     error: ErrorColumn = None,
     ood: OodColumn = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Fit, score and report in one go: from two tables to a folder with everything."""
@@ -117,6 +126,7 @@ def rank(
                 labels=_labels(error, ood),
                 wanted=wanted,
                 calibration_missing=calibration_missing,
+                force=force,
                 watch=watch,
             )
         _print_ranked(done, folder, alpha, as_json=as_json)
@@ -147,19 +157,20 @@ def report(
     missing: Missing = "nan",
     error: ErrorColumn = None,
     ood: OodColumn = None,
+    force: Force = False,
 ) -> None:
     """Write a self-contained HTML page about new rows and how the model ranks them."""
     with usage_errors():
         workflows.Wanted(alpha, missing=missing)
     with friendly_errors():
-        workflows.report(model, new, page, alpha=alpha, missing=missing, labels=_labels(error, ood))
+        workflows.report(model, new, page, alpha=alpha, missing=missing, labels=_labels(error, ood), force=force)
         typer.echo(f"report -> {page}")
 
 
-def demo(folder: Folder = Path("demo"), as_json: AsJson = False) -> None:
+def demo(folder: Folder = Path("demo"), force: Force = False, as_json: AsJson = False) -> None:
     """Run the whole job on bundled example data: an ensemble on handwritten digits."""
     with friendly_errors():
-        done = workflows.demo(folder)
+        done = workflows.demo(folder, force=force)
         _print_ranked(done, folder, as_json=as_json)
     if not as_json:
         calibration, new = folder / "calibration.csv", folder / "new.csv"

@@ -10,7 +10,7 @@ import typer
 
 from vecuq import workflows
 from vecuq._check import one_of
-from vecuq.cli.options import AsJson
+from vecuq.cli.options import AsJson, Force
 from vecuq.cli.talk import friendly_errors, print_json, print_sheet, usage_errors, working
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def reproduce(
         Path | None,
         typer.Option(help="text: folder with scores of larger models, for more tables.", show_default=False),
     ] = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Compute the paper's tables and figures again, beside the printed ones.
@@ -40,7 +41,7 @@ def reproduce(
         one_of("study", study, STUDIES)
     with friendly_errors():
         with working() as show:
-            studies = workflows.reproduce(study, folder, data_dir=data_dir, progress=show)
+            studies = workflows.reproduce(study, folder, data_dir=data_dir, force=force, progress=show)
         if as_json:
             figures = {done.name: done.figures for done in studies} if study == "all" else studies[0].figures
             print_json({"study": study, **figures})

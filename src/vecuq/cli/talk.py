@@ -9,12 +9,14 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 
+from vecuq.cli.edge import CLOSED_PIPE, STOPPED
 from vecuq.cli.wording import as_options
 from vecuq.errors import SettingError, VecuqError, VecuqWarning
 
@@ -28,20 +30,62 @@ if TYPE_CHECKING:
 err = Console(stderr=True, highlight=False)
 # Columns of a table in a file or a pipe, which has no edge of its own.
 _NO_TERMINAL = 200
+# Whether the traceback of an error is shown.
+DEBUG: ContextVar[bool] = ContextVar("DEBUG", default=False)
+# What no line on stderr may repeat, and how long it must be: a key such as "x" would blot out every message.
+_SECRETS: set[str] = set()
+_LEAST_SECRET = 6
+
+
+def keep_secret(word: str) -> None:
+    """Never print this word, whatever message or traceback it comes in."""
+    if len(word.strip()) >= _LEAST_SECRET:
+        _SECRETS.add(word.strip())
+
+
+@contextmanager
+def last_catch() -> Iterator[None]:
+    """Turn whatever is raised into one line on stderr and exit code 1; stop signals and exits go on."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, typer.Abort):
+        raise
+    except BrokenPipeError:  # whoever read our output has gone, as `head` does
+        raise typer.Exit(CLOSED_PIPE) from None
+    except BaseException as error:
+        # What typer raises has an exit code: wrong usage, or a command that has said all.
+        if hasattr(error, "exit_code"):
+            raise
+        if STOPPED:  # a library has turned the signal into an error of its own
+            raise typer.Exit(STOPPED[0]) from None
+        _report(error)
+        raise typer.Exit(1) from None
+
+
+def _report(error: BaseException) -> None:
+    """Print an error as one line; what nobody foresaw says so."""
+    _show_traceback(error)
+    words = _masked(str(error)) or ("not enough memory" if isinstance(error, MemoryError) else "")
+    if not isinstance(error, VecuqError | OSError | MemoryError):
+        remedy = "report it with the traceback" if DEBUG.get() else "run again with --debug and report what it shows"
+        words = f"unexpected {type(error).__name__}: {words[:1_000]}; this is a defect of vecuq: {remedy}."
+    _say("error:", "bold red", words)
+
+
+def _show_traceback(error: BaseException) -> None:
+    if DEBUG.get():
+        from traceback import format_exception
+
+        for line in "".join(format_exception(error)).splitlines():
+            _write("".join(letter if letter.isprintable() else "?" for letter in line))
 
 
 @contextmanager
 def friendly_errors() -> Iterator[None]:
-    """Turn what we refuse into one line on stderr and exit code 1; show the warnings of what was done as notes."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Turn an error into one line on stderr and exit code 1; show the warnings of what was done as notes."""
+    with last_catch(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", VecuqWarning)
-        try:
-            yield
-        except BrokenPipeError:
-            raise  # whoever read our output has gone, as `head` does; typer leaves quietly
-        except (VecuqError, OSError, MemoryError) as error:
-            _say("error:", "bold red", str(error) or "not enough memory")
-            raise typer.Exit(1) from None
+        yield
     for warning in caught:
         if issubclass(warning.category, VecuqWarning):
             note(warning.message)
@@ -55,6 +99,7 @@ def usage_errors() -> Iterator[None]:
     try:
         yield
     except SettingError as error:
+        _show_traceback(error)
         raise typer.BadParameter(as_options(str(error))) from None
 
 
@@ -68,11 +113,22 @@ def _say(word: str, style: str, what: object) -> None:
 
     from vecuq._check import one_line
 
-    text = as_options(one_line(what, most=2_000))
+    text = as_options(one_line(_masked(str(what)), most=2_000))
     if err.is_terminal:
         err.print(Text.assemble((word, style), f" {text}"))  # in one piece, or a bar would come between
     else:
-        sys.stderr.write(f"{word} {text}\n")
+        _write(f"{word} {text}")
+
+
+def _write(line: str) -> None:
+    if sys.stderr is not None:  # it may be closed
+        sys.stderr.write(f"{_masked(line)}\n")
+
+
+def _masked(text: str) -> str:
+    for secret in _SECRETS:
+        text = text.replace(secret, "***")
+    return text
 
 
 def counted(count: int, what: str) -> str:

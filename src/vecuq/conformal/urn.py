@@ -50,6 +50,11 @@ class SortedScores:
         """Whether any two calibration scores are equal."""
         return len(self._starts) < len(self.scores)
 
+    @property
+    def in_order(self) -> bool:
+        """Whether scores increase, and among equal ones what breaks their ties."""
+        return all(bool((kept[1:] >= kept[:-1]).all()) for kept in (self.scores, self._keys))
+
     def bins_above(self, scores: Array, breakers: Array) -> Bins:
         """Return how many calibration scores lie above each score, ties broken at random: 0 to n."""
         group = self._groups_of(scores)

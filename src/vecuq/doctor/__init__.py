@@ -3,12 +3,15 @@
 from vecuq.doctor.case import Case
 from vecuq.doctor.examine import CHECKS, examine, examine_case
 from vecuq.doctor.finding import SEVERITIES, Finding
+from vecuq.doctor.rates import Dependence, Expected
 from vecuq.doctor.statistics import chance_of_as_many, plain_sum, rank_correlation, rank_correlations
 
 __all__ = [
     "CHECKS",
     "SEVERITIES",
     "Case",
+    "Dependence",
+    "Expected",
     "Finding",
     "chance_of_as_many",
     "examine",

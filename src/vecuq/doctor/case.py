@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,9 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, finite_rows, missing_counts
+from vecuq.doctor.apart import find_apart
+from vecuq.doctor.near_copies import NearCopies, find_near_copies
+from vecuq.doctor.rates import Dependence, Expected, columns_that_count
+from vecuq.doctor.repeats import Keys, Repeats, find_repeats, row_keys
+from vecuq.doctor.row_order import RowOrder, see_order
 from vecuq.errors import VecuqError, VecuqWarning
-from vecuq.ranker import Ranker, Settings, draw_rows, fit_ranker
-from vecuq.table import ScoreTable
+from vecuq.ranker import Ranker, Settings, draw_rows, fit_ranker, held_back_rows
+from vecuq.table import ScoreTable, Suspicion, find_suspicions
+from vecuq.transport import named_reference
 
 # Ranks and correlations of more rows say nothing new, and fits take longer.
 MOST_ROWS = 20_000
@@ -34,6 +40,7 @@ class Case:
     missing: dict[str, int]  # by column
     values: Array  # complete rows, (rows, columns)
     numbers: NDArray[np.intp]  # where in the table they stand
+    left_out: dict[str, str] = field(default_factory=dict)  # columns of numbers that are not taken for scores, and why
     new: Array | None = None  # new rows in the same columns, incomplete ones among them
 
     @staticmethod
@@ -50,6 +57,7 @@ class Case:
             missing_counts(values, table.columns),
             values if len(numbers) == len(values) else values[numbers],
             numbers,
+            dict(table.left_out),
             None if new is None else _matching(new, table),
         )
 
@@ -64,15 +72,20 @@ class Case:
         return len(self.values) < FEWEST_ROWS
 
     @cached_property
+    def sampled(self) -> NDArray[np.intp]:
+        """Which of the complete rows are in the sample: all, or a seeded draw."""
+        return draw_rows(len(self.values), min(MOST_ROWS, len(self.values)), 0)
+
+    @cached_property
     def sample(self) -> Array:
         """The complete rows, or a seeded draw of them."""
-        return _drawn(self.values, MOST_ROWS)
+        return self.values[self.sampled] if self.is_sampled else self.values
 
     @cached_property
     def new_sample(self) -> Array:
         """The complete new rows, or a seeded draw of them."""
         rows = np.empty((0, len(self.columns))) if self.new is None else self.new[finite_rows(self.new)]
-        return _drawn(rows, MOST_ROWS)
+        return drawn(rows, MOST_ROWS)
 
     @cached_property
     def fitted(self) -> Ranker | str:
@@ -89,6 +102,63 @@ class Case:
         """The score of every row of the sample; empty without a ranker."""
         return np.empty(0) if self.ranker is None else self.ranker.rank_complete(self.sample)[1]
 
+    @cached_property
+    def suspicions(self) -> tuple[Suspicion, ...]:
+        """Columns that look like something else than a score."""
+        signed = named_reference(self.settings.reference).signed
+        return find_suspicions(self.columns, self.values, flipped=self.flipped, directions=not signed)
+
+    @cached_property
+    def keys(self) -> Keys:
+        """One number per complete row, the same for equal rows."""
+        return row_keys(self.values)
+
+    @cached_property
+    def repeats(self) -> Repeats:
+        """Equal rows."""
+        return find_repeats(self.values, self.keys)
+
+    @cached_property
+    def near_copies(self) -> NearCopies | None:
+        """Groups of rows that nearly repeat each other, if there are any."""
+        return find_near_copies(self.values, self.keys)
+
+    @cached_property
+    def apart(self) -> NDArray[np.intp]:
+        """The complete rows that stand apart above all others."""
+        return np.empty(0, dtype=np.intp) if self.is_tiny else find_apart(self.values)
+
+    @cached_property
+    def row_order(self) -> RowOrder | None:
+        """What the order of the rows shows; None without a ranker or with few rows."""
+        if self.ranker is None or self.is_tiny:
+            return None
+        rows = np.delete(self.values, self.apart, axis=0)  # a block of others is no trend
+        columns = dict(zip(self.columns, rows.T, strict=True))
+        for one in self.suspicions:
+            if one.kind in ("id", "time"):  # which the rows are sorted by, as they should be
+                columns.pop(one.column)
+        return see_order(self.ranker.rank_complete(rows)[1], columns)
+
+    def expected(self, dependence: Dependence | None = None) -> Expected:
+        """Return the false-alarm rates to expect if the rows depend on each other so; as found, by default."""
+        held = len(held_back_rows(len(self.values), self.settings))
+        return Expected(held, len(self.values), self._columns_that_count, dependence or self.dependence)
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        """The worst dependence that is certain: copies, near copies. What alike neighbours mean depends on new rows."""
+        found = [Dependence()]
+        if self.repeats.are_copies:
+            found.append(Dependence(self.repeats.design_effect, 1.0))
+        if self.near_copies is not None:
+            found.append(Dependence(self.near_copies.design_effect, 1.0))
+        return max(found, key=lambda one: one.design_effect)
+
+    @cached_property
+    def _columns_that_count(self) -> float:
+        return columns_that_count(self.sample)
+
     def refit(self, rows: Array, settings: Settings) -> Ranker | str:
         """Fit rows with other settings; the checks report in their own words what a fit warns of."""
         table = ScoreTable(self.columns, rows, flipped=self.flipped)
@@ -101,7 +171,7 @@ class Case:
 
     def scores_with(self, **changes: Any) -> Array | None:
         """Return the scores of some rows by a ranker that they fit themselves, with some settings changed."""
-        rows = _drawn(self.sample, MOST_REFITTED)
+        rows = drawn(self.sample, MOST_REFITTED)
         found = self.refit(rows, replace(self.settings, holdback=0.0, **changes))
         return None if isinstance(found, str) else found.rank_complete(rows)[1]
 
@@ -114,5 +184,6 @@ def _matching(new: Any, table: ScoreTable) -> Array:
     return np.asarray(ScoreTable.of(new, columns=table.columns, flip=table.flipped).values, dtype=float)
 
 
-def _drawn(rows: Array, most: int) -> Array:
+def drawn(rows: Array, most: int) -> Array:
+    """Return the rows, or a seeded draw of so many, in their order."""
     return rows if len(rows) <= most else rows[draw_rows(len(rows), most, 0)]

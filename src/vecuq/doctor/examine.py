@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from vecuq.doctor.case import Case
-from vecuq.doctor.columns import check_constant, check_direction, check_overlap
+from vecuq.doctor.columns import check_constant, check_direction, check_kind, check_noise, check_overlap
+from vecuq.doctor.contamination import check_contamination
 from vecuq.doctor.drift import check_drift, check_flagged, check_new_missing
+from vecuq.doctor.files import check_files
 from vecuq.doctor.finding import SEVERITIES, Finding
 from vecuq.doctor.fitted import check_anchors, check_epsilon, check_fit, check_grid, check_monotone, check_resemblance
-from vecuq.doctor.size import check_copies, check_missing, check_size
-from vecuq.doctor.spread import check_contamination, check_scale
+from vecuq.doctor.independence import check_clusters, check_copies, check_order, check_time
+from vecuq.doctor.size import check_missing, check_size
+from vecuq.doctor.spread import check_scale
 from vecuq.ranker import Settings
 
 Check = Callable[[Case], list[Finding]]
@@ -19,9 +22,14 @@ Check = Callable[[Case], list[Finding]]
 CHECKS: tuple[Check, ...] = (
     check_size,
     check_copies,
+    check_clusters,
+    check_order,
+    check_time,
     check_missing,
     check_constant,
     check_overlap,
+    check_noise,
+    check_kind,
     check_direction,
     check_scale,
     check_contamination,
@@ -31,6 +39,7 @@ CHECKS: tuple[Check, ...] = (
     check_epsilon,
     check_grid,
     check_monotone,
+    check_files,
     check_new_missing,
     check_drift,
     check_flagged,

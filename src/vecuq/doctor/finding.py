@@ -32,3 +32,8 @@ class Finding:
 def worst(severities: list[str]) -> str:
     """Return the worst of some severities; ``"ok"`` of none."""
     return max(severities, key=SEVERITIES.index, default="ok")
+
+
+def at_most(severity: str, limit: str) -> str:
+    """Return a severity, or the limit if that is less bad."""
+    return min(severity, limit, key=SEVERITIES.index)

@@ -1,54 +1,53 @@
-"""How many rows there are, how many are copies, and which false-alarm rates that allows."""
+"""How many rows there are, and which false-alarm rates that allows."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from vecuq.doctor.case import Case
 from vecuq.doctor.finding import Finding
-from vecuq.ranker import held_back_rows
+from vecuq.doctor.rates import Expected, percent
 
 _USUAL = (0.1, 0.05, 0.01)
+_SHOWN = 0.05
 
 
 def check_size(case: Case) -> list[Finding]:
     """Compare the number of held-back rows with the usual false-alarm rates."""
-    n, holdback = len(case.values), case.settings.holdback
+    n = len(case.values)
     if n < 2:
         return [Finding("size", "serious", f"{n} complete rows: nothing can be fitted.", "Give hundreds of rows.")]
-    held = len(held_back_rows(n, case.settings))
-    if not held:
+    expected = case.expected()
+    if not expected.held:
         what = f"{n:,} rows, none held back: there are no p-values and no guaranteed rate."
         return [Finding("size", "warning", what, "Fit with holdback=0.5.", {"rows": n, "held": 0})]
-    least = 1 / (held + 1)
+    least = expected.smallest_alpha
     refused = [alpha for alpha in _USUAL if alpha < least * (1 - 1e-9)]
-    figures = {"rows": n, "held": held, "smallest_alpha": least, "refused": refused}
-    what = f"{n:,} rows, {held:,} of them held back: alpha can be {least:.2g} or more."
+    figures = {"rows": n, "held": expected.held, "smallest_alpha": least, "refused": refused}
+    what = f"{n:,} rows, {expected.held:,} of them held back{_fewer(expected)}: alpha can be {least:.2g} or more."
+    if least <= _SHOWN:
+        low, high = expected.interval(_SHOWN)
+        figures["rate_interval"] = [low, high]
+        what = f"{what} {_spread(low, high)}"
     if not refused:
-        return [Finding("size", "ok", f"{what} {_spread(held)}", "", figures)]
-    needed = math.ceil((1 / refused[-1] - 1) / holdback)
+        return [Finding("size", "ok", what, "", figures)]
+    needed = math.ceil((1 / refused[-1] - 1) / case.settings.holdback)
+    remedy = f"Give at least {needed:,} {'independent ' if _fewer(expected) else ''}rows for alpha {refused[-1]:g}."
     severity = {1: "note", 2: "warning", 3: "serious"}[len(refused)]
     what = f"{what} Too few for alpha {', '.join(f'{alpha:g}' for alpha in refused)}."
-    return [Finding("size", severity, what, f"Give at least {needed:,} rows for alpha {refused[-1]:g}.", figures)]
+    return [Finding("size", severity, what, remedy, figures)]
 
 
-def _spread(held: int) -> str:
-    """Return how far the rate of one calibration set may be from the rate on average."""
-    off = 2 * math.sqrt(0.05 * 0.95 / (held + 2))
-    return f"At alpha 0.05, one such set flags {max(0.05 - off, 0):.1%} to {0.05 + off:.1%} of in-distribution rows."
+def _fewer(expected: Expected) -> str:
+    """Say as how many the rows count, if some are no further evidence."""
+    if expected.effective > 0.9 * expected.held:
+        return ""
+    return f", which count as about {expected.effective:,.0f}, because rows repeat or resemble each other"
 
 
-def check_copies(case: Case) -> list[Finding]:
-    """Count rows that are copies of others: they are no further evidence of what is in-distribution."""
-    n, distinct = len(case.values), len(np.unique(case.values, axis=0))
-    figures = {"rows": n, "distinct": distinct}
-    if distinct > n / 2:
-        return [Finding("copies", "ok", f"{distinct:,} of {n:,} rows are distinct.", "", figures)]
-    what = f"Only {distinct:,} of {n:,} rows are distinct. P-values count copies as independent rows."
-    remedy = "Drop copies that come from repeated records; fresh rows may be flagged far more often than alpha."
-    return [Finding("copies", "serious" if distinct < 100 else "warning", what, remedy, figures)]
+def _spread(low: float, high: float) -> str:
+    """Say how far the rate of one calibration set may be from the rate on average."""
+    return f"At alpha {_SHOWN:g}, nine in ten such sets flag {percent(low)} to {percent(high)} of in-distribution rows."
 
 
 def check_missing(case: Case) -> list[Finding]:

@@ -22,6 +22,7 @@ from vecuq.evaluation.selective import (
     risk_coverage_curve,
 )
 from vecuq.evaluation.sheets import comparison_sheet, task_sheets
+from vecuq.evaluation.upside_down import below_chance, best_upside_down
 from vecuq.evaluation.verdicts import Verdict, verdicts
 
 __all__ = [
@@ -43,6 +44,8 @@ __all__ = [
     "aurc",
     "average_precision",
     "average_rank",
+    "below_chance",
+    "best_upside_down",
     "compare",
     "comparison_sheet",
     "coverage_at_error",

@@ -53,6 +53,7 @@ class Metric:
     meaning: str
     kernel: Kernel = field(repr=False)
     max_rejection: float = 1.0  # of the generation task only
+    chance: float | None = None  # the value of an order by chance, where that is one number for all rows
 
     @property
     def key(self) -> str:
@@ -78,7 +79,7 @@ def _detection(task: str, what: str) -> list[Metric]:
     at_95 = partial(detection.fpr_at_tpr, tpr=0.95)
     higher = f"probability that {what} is more uncertain than another row"
     return [
-        Metric("roc_auc", task, detection.roc_auc, True, higher, detection.roc_auc_of),
+        Metric("roc_auc", task, detection.roc_auc, True, higher, detection.roc_auc_of, chance=0.5),
         Metric("average_precision", task, detection.average_precision, True, found, detection.average_precision_of),
         Metric("fpr_at_95_tpr", task, at_95, False, flagged, detection.fpr_at(0.95)),
     ]
@@ -110,7 +111,7 @@ def rejection_ratio(max_rejection: float) -> Metric:
     name = "prediction_rejection_ratio" + ("" if share == 0.5 else f"_at_{100 * share:g}_percent")
     gained = f"quality gained by rejecting up to {100 * share:g} % of the answers: 0 for chance, 1 for the best order"
     ratio = partial(generation.prediction_rejection_ratio, max_rejection=share)
-    return Metric(name, "generation", ratio, True, gained, generation.prr_at(share), share)
+    return Metric(name, "generation", ratio, True, gained, generation.prr_at(share), share, chance=0.0)
 
 
 METRICS: tuple[Metric, ...] = (

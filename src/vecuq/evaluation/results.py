@@ -33,6 +33,11 @@ class Evaluation:
         Rows left out for all methods, because at least one gave no uncertainty (NaN).
     without_score
         How many rows each method gave no uncertainty; methods that gave all are not named.
+    flipped
+        Methods that came as a confidence, and were evaluated as its negative.
+    doubted
+        Methods about whose direction nothing was said, and which would be among the best the other way round. While
+        there are any, no table marks the best.
     """
 
     comparisons: tuple[MethodComparison, ...]
@@ -40,6 +45,8 @@ class Evaluation:
     n_rows: int
     n_left_out: int
     without_score: dict[str, int]
+    flipped: tuple[str, ...] = ()
+    doubted: tuple[str, ...] = ()
 
     def comparison(self, key: str) -> MethodComparison:
         """Return the comparison of one metric by its key, such as ``"ood roc_auc"``."""

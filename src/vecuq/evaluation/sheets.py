@@ -19,7 +19,10 @@ _TITLES = {
 
 
 def task_sheets(evaluation: Evaluation) -> tuple[Sheet, ...]:
-    """Return one table per task: a line per method, a column per metric, with intervals."""
+    """Return one table per task: a line per method, a column per metric, with intervals.
+
+    The best are marked, unless the direction of a method is doubted.
+    """
     tasks = dict.fromkeys(one.metric.task for one in evaluation.comparisons)
     return tuple(_task_sheet(evaluation, task) for task in tasks)
 
@@ -30,7 +33,7 @@ def _task_sheet(evaluation: Evaluation, task: str) -> Sheet:
         {"score": method} | {one.metric.name: _cell(evaluation, method, one.metric.key) for one in chosen}
         for method in evaluation.methods
     )
-    down = {one.metric.name: one.metric.higher_is_better for one in chosen}
+    down = {one.metric.name: one.metric.higher_is_better for one in chosen if not evaluation.doubted}
     return Sheet(task, f"{_TITLES[task]} ({chosen[0].n:,} rows)", rows, down=down)
 
 

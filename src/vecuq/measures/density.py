@@ -8,15 +8,18 @@ anything that sorts.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, shape_of
+from vecuq._files import Numbers, between
 from vecuq.errors import CalibrationError, TableError
 
+# What fitted arrays hold: numbers whose squares are finite.
+MODERATE = between(-1e150, 1e150)
 # Rows scored at once: enough for a matrix product to pay, few enough to be small beside the outputs.
 _ROWS = 4_096
 
@@ -58,9 +61,9 @@ def class_index(labels: Any, n_rows: int) -> NDArray[np.intp]:
 
 
 class Density(ABC):
-    """What all fitted densities share: saved as the arrays in ``parts``, scored in blocks of rows."""
+    """What all fitted densities share: saved as the arrays that ``parts`` declares, scored in blocks of rows."""
 
-    parts: ClassVar[tuple[str, ...]] = ()
+    parts: ClassVar[Mapping[str, Numbers]] = {}
 
     def score(self, embeddings: Any) -> Array:
         """Return one number per row, higher = farther from the training rows; NaN where an embedding is not finite."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, in_range, warn_user
+from vecuq._files import Numbers, Rule, between
 from vecuq.errors import CalibrationError, CalibrationWarning
-from vecuq.measures.density import Density, class_index, finite_points, training_members
+from vecuq.measures.density import MODERATE, Density, class_index, finite_points, training_members
 
 # A covariance per class and member takes classes x d x d numbers: 2 GiB of them at most.
 _MOST_ENTRIES = 2**28
+# Every direction is stretched by something.
+_NOT_ZERO = Rule("of a row with a number other than 0", lambda x: ~x.any(axis=-1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +40,10 @@ class Mahalanobis(Density):
 
     means: Array  # (members, classes, d), whitened
     whitening: Array  # (members, d, d)
-    parts: ClassVar[tuple[str, ...]] = ("means", "whitening")
+    parts: ClassVar[Mapping[str, Numbers]] = {
+        "means": Numbers("members classes d", MODERATE),
+        "whitening": Numbers("members d d", MODERATE, _NOT_ZERO),
+    }
 
     @staticmethod
     def fit(embeddings: Any, labels: Any, *, ridge: float = 1e-6) -> Mahalanobis:
@@ -65,7 +71,11 @@ class RelativeMahalanobis(Density):
     whitening: Array
     all_means: Array
     all_whitening: Array
-    parts: ClassVar[tuple[str, ...]] = ("means", "whitening", "all_means", "all_whitening")
+    parts: ClassVar[Mapping[str, Numbers]] = {
+        **Mahalanobis.parts,
+        "all_means": Numbers("members 1 d", MODERATE),
+        "all_whitening": Numbers("members d d", MODERATE, _NOT_ZERO),
+    }
 
     @staticmethod
     def fit(embeddings: Any, labels: Any, *, ridge: float = 1e-6) -> RelativeMahalanobis:
@@ -96,7 +106,11 @@ class GaussianMixture(Density):
     means: Array  # (members, classes, d)
     whitening: Array  # (members, classes, d, d)
     log_weights: Array  # (members, classes): log frequency plus the logarithm of the normaliser
-    parts: ClassVar[tuple[str, ...]] = ("means", "whitening", "log_weights")
+    parts: ClassVar[Mapping[str, Numbers]] = {
+        "means": Numbers("members classes d", MODERATE),
+        "whitening": Numbers("members classes d d", MODERATE, _NOT_ZERO),
+        "log_weights": Numbers("members classes", between(-1e9, 1e9)),
+    }
 
     @staticmethod
     def fit(embeddings: Any, labels: Any, *, ridge: float = 1e-6) -> GaussianMixture:

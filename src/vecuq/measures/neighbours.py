@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecuq._check import Array, whole_number
+from vecuq._files import POSITIVE, Numbers, Rule
 from vecuq.errors import CalibrationError
 from vecuq.measures.density import Density, finite_points, training_members
+
+
+def _not_of_length_one(points: Array) -> NDArray[np.bool_]:
+    """Return which rows are neither all zeros nor of length one, give or take some rounding."""
+    length = np.linalg.norm(points, axis=-1)
+    return np.asarray((length > 0) & (np.abs(length - 1.0) > 1e-3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,16 +36,21 @@ class KNearest(Density):
 
     rows: Array  # (members, rows, d), of length one
     k: Array  # a single whole number, kept as an array to be saved
-    parts: ClassVar[tuple[str, ...]] = ("rows", "k")
+    parts: ClassVar[Mapping[str, Numbers]] = {
+        "rows": Numbers("members rows d", Rule("of a row of length one", _not_of_length_one)),
+        "k": Numbers("1", POSITIVE, dtype="int64"),
+    }
+
+    def __post_init__(self) -> None:
+        _refuse_too_many(int(self.k[0]), self.rows.shape[1])
 
     @staticmethod
     def fit(embeddings: Any, labels: Any = None, *, k: int = 5) -> KNearest:
         """Keep the training rows; labels do not matter."""
         whole_number("k", k, 1)
         rows = np.stack([_of_length_one(finite_points(m)) for m in training_members(embeddings)])
-        if k > rows.shape[1]:
-            raise CalibrationError(f"k={k} neighbours need as many training rows; there are {rows.shape[1]}.")
-        return KNearest(rows, np.array([k]))
+        _refuse_too_many(k, rows.shape[1])
+        return KNearest(rows, np.array([k], dtype=np.int64))
 
     @cached_property
     def _indices(self) -> list[Any]:
@@ -49,6 +63,11 @@ class KNearest(Density):
 
     def _score_member(self, points: Array, member: int) -> Array:
         return np.asarray(self._indices[member].kneighbors(_of_length_one(points))[0][:, -1])
+
+
+def _refuse_too_many(k: int, n_rows: int) -> None:
+    if k > n_rows:
+        raise CalibrationError(f"k={k} neighbours need as many training rows; there are {n_rows}.")
 
 
 def _of_length_one(points: Array) -> Array:

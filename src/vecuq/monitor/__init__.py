@@ -1,8 +1,9 @@
 """Drift: a stream of rows against the calibration rows, with a false-alarm rate that holds over all time."""
 
 from vecuq.monitor.begin import JOINT, MISSING
+from vecuq.monitor.counted import CountedFile
 from vecuq.monitor.monitor import Monitor
 from vecuq.monitor.state import monitor_of
 from vecuq.monitor.stream import Alarm
 
-__all__ = ["JOINT", "MISSING", "Alarm", "Monitor", "monitor_of"]
+__all__ = ["JOINT", "MISSING", "Alarm", "CountedFile", "Monitor", "monitor_of"]

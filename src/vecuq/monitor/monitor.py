@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array, in_range, one_line, one_of, whole_number
 from vecuq._draw import html_card
-from vecuq._files import tensor_bytes, write_tensors
+from vecuq._files import tensor_bytes, write_state
 from vecuq.conformal import DIRECTIONS, Bins
 from vecuq.errors import SettingError, TableError
 from vecuq.monitor.begin import DRAWS, ROW_BREAKERS, lacking, new_streams, scores_of
+from vecuq.monitor.counted import CountedFiles
 from vecuq.monitor.stream import Alarm, Stream
 from vecuq.ranker import as_ranker
 
@@ -78,6 +79,8 @@ class Monitor:
         self.n_missing = 0  # rows that lack a value
         self.n_watched = 0  # rows that some stream of scores could take
         self.alarms: tuple[Alarm, ...] = ()
+        self.counted = CountedFiles()
+        self.saved_as: frozenset[str] = frozenset()  # checksums of the files that it was loaded from or saved to
         self.streams = new_streams(ranker, calibration, direction=self.direction, seed=self.seed)
 
     @property
@@ -136,11 +139,15 @@ class Monitor:
         above[:, -1] = self.streams[-1].calibration.bins_above(incomplete.astype(float), breakers)
         return self._advance(above, incomplete)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write model and state to one file, whole or not at all; :func:`vecuq.load` goes on from there."""
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write model and state to one file, whole or not at all; :func:`vecuq.load` goes on from there.
+
+        A file that is there is replaced if this monitor was loaded from it or saved to it and nobody wrote it since;
+        otherwise what it has counted would be lost, which is an error without ``force``.
+        """
         from vecuq.monitor.state import parts_of_monitor
 
-        write_tensors(path, *parts_of_monitor(self))
+        self.saved_as |= {write_state(path, *parts_of_monitor(self), known=self.saved_as, force=force)}
 
     def to_bytes(self) -> bytes:
         """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""

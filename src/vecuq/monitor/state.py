@@ -7,18 +7,22 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from vecuq._check import Array
-from vecuq._files import under
+from vecuq._files import checked_header, checksum_of, under
 from vecuq.conformal import Bet, Fortune, SortedScores
 from vecuq.errors import ModelFileError
-from vecuq.monitor.begin import bets_of, special_names
+from vecuq.monitor.begin import bets_of
+from vecuq.monitor.counted import CountedFiles
 from vecuq.monitor.monitor import Monitor
+from vecuq.monitor.sense import MonitorHeader, StreamHeader, check_standing, check_streams
 from vecuq.monitor.stream import Alarm, Stream
 from vecuq.ranker import Ranker, parts_of, ranker_of
 
-# 2: a stream for missing values, and no random number used twice. 3: the model in the same file.
-VERSION = 3
+# 2: a stream for missing values, and no random number used twice. 3: the model in the same file. 4: which files were
+# counted.
+VERSION = 4
 
 
 def parts_of_monitor(monitor: Monitor) -> tuple[str, dict[str, Any], dict[str, Array]]:
@@ -49,7 +53,8 @@ def parts_of_monitor(monitor: Monitor) -> tuple[str, dict[str, Any], dict[str, A
         for k, stream in enumerate(monitor.streams)
         for name, part in _parts(stream).items()
     }
-    return "monitor", header, arrays | {f"model/{name}": array for name, array in kept.items()}
+    arrays |= {f"model/{name}": array for name, array in kept.items()}
+    return "monitor", header, arrays | {f"counted/{name}": array for name, array in monitor.counted.arrays().items()}
 
 
 def _parts(stream: Stream) -> dict[str, Any]:
@@ -66,76 +71,52 @@ def _parts(stream: Stream) -> dict[str, Any]:
 
 
 def monitor_of(header: dict[str, Any], arrays: dict[str, Array], ranker: Ranker | None = None) -> Monitor:
-    """Put a saved monitor together again, for the ranker that it was made of; raise if the parts do not fit."""
+    """Put a saved monitor together again, for the ranker that it was made of; raise if a part makes no sense."""
     _refuse_version(header.get("version", 1))
-    model = ranker or _model_of(header, arrays)
-    if header.get("ranker") != fingerprint(model):
+    known = checked_header(header, MonitorHeader)
+    model = ranker or _model_of(known, arrays)
+    if known.ranker != fingerprint(model):
         raise ModelFileError(
             "It is the state of a monitor of another model. Give the model that it was made with, or another file to "
             "start again."
         )
-    monitor = Monitor(model, alpha=header["alpha"], direction=header["direction"], random_state=int(header["seed"]))
-    monitor.rows, monitor.n_missing = int(header["rows"]), int(header["n_missing"])
-    monitor.n_watched = int(header["n_watched"])
-    monitor.alarms = tuple(Alarm(**alarm) for alarm in header["alarms"])
-    bets = bets_of(monitor.direction, len(header["streams"]))
-    monitor.streams = tuple(_stream(k, stands, arrays, bets[k]) for k, stands in enumerate(header["streams"]))
-    _check_streams(monitor)
+    check_streams(known, model, arrays)
+    monitor = Monitor(model, alpha=known.alpha, direction=known.direction, random_state=known.seed)
+    monitor.rows, monitor.n_missing, monitor.n_watched = known.rows, known.n_missing, known.n_watched
+    monitor.alarms = tuple(Alarm(**structs.asdict(alarm)) for alarm in known.alarms)
+    bets = bets_of(monitor.direction, len(known.streams))
+    monitor.streams = tuple(_stream(stands, under(f"{k}.", arrays), bets[k]) for k, stands in enumerate(known.streams))
+    for stream in monitor.streams:
+        check_standing(stream, monitor.rows)
+    monitor.counted = CountedFiles.of(under("counted/", arrays))
+    monitor.saved_as = frozenset({checksum_of(header, arrays)})
     return monitor
 
 
-def _model_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
-    if "model" not in header:
+def _model_of(known: MonitorHeader, arrays: dict[str, Array]) -> Ranker:
+    if known.model is None:
         raise ModelFileError("vecuq 0.1.0 saved this state without its model. Load it with ranker=load('model.vecuq').")
-    return ranker_of(header["model"], under("model/", arrays))
+    return ranker_of(known.model, under("model/", arrays))
 
 
 def _refuse_version(version: object) -> None:
-    if version in (2, VERSION):
+    if version in (2, 3, VERSION):
         return
     older = isinstance(version, int) and version < VERSION
     age, remedy = ("an older", "Start again with another state file.") if older else ("a newer", "Upgrade vecuq.")
     raise ModelFileError(f"It is the state of a monitor of {age} vecuq, from which this one cannot go on. {remedy}")
 
 
-def _stream(k: int, stands: dict[str, Any], arrays: dict[str, Array], bets: tuple[Bet, ...]) -> Stream:
-    part = {name: arrays[f"{k}.{name}"] for name in ("scores", "breakers", "counts", "run", "staked", "lowest")}
-    fortune = Fortune(
-        int(stands["steps"]), part["run"], part["staked"], part["lowest"], arrays[f"{k}.started"].astype(np.int64)
-    )
-    stream = Stream(
-        str(stands["name"]),
+def _stream(stands: StreamHeader, part: dict[str, Array], bets: tuple[Bet, ...]) -> Stream:
+    fortune = Fortune(stands.steps, part["run"], part["staked"], part["lowest"], part["started"].astype(np.int64))
+    return Stream(
+        stands.name,
         SortedScores(part["scores"], part["breakers"]),
         bets,
         part["counts"].astype(np.int64),
         fortune,
-        float(stands["log_evidence"]),
+        stands.log_evidence,
     )
-    _check_lengths(stream)
-    return stream
-
-
-def _check_lengths(stream: Stream) -> None:
-    """Raise if the parts of a stream are not of one size, or its counts are not those of its steps."""
-    n, bets = len(stream.calibration.scores), len(stream.bets)
-    shapes = {"scores": n, "breakers": n, "counts": n + 1, "run": bets, "staked": bets, "lowest": bets, "started": bets}
-    wrong = [name for name, part in _parts(stream).items() if part.shape != (shapes[name],)]
-    if wrong:
-        raise ValueError(f"{', '.join(wrong)} of {stream.name!r} have the wrong length")
-    if (stream.counts < 0).any() or int(stream.counts.sum()) != stream.fortune.steps:
-        raise ValueError(f"the counts of {stream.name!r} do not add up to its steps")
-    if (np.diff(stream.calibration.scores) < 0).any():
-        raise ValueError(f"the scores of {stream.name!r} are not in order")
-
-
-def _check_streams(monitor: Monitor) -> None:
-    """Raise if the streams are not those of the ranker, or have seen more rows than the monitor."""
-    names = [stream.name for stream in monitor.streams]
-    joint, missing = special_names(monitor.ranker)
-    if names not in ([joint, missing], [joint, *monitor.ranker.columns, missing]):
-        raise ValueError(f"the streams {names} are not those of the model")
-    if any(stream.fortune.steps > monitor.rows for stream in monitor.streams):
-        raise ValueError("a stream has taken more rows than there were")
 
 
 def fingerprint(ranker: Ranker) -> str:

@@ -8,8 +8,6 @@ names; and ``NAME/quality`` (answers,), higher = better, or ``NAME/wrong`` (answ
 from __future__ import annotations
 
 import re
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, one_line
+from vecuq._files import load_arrays
 from vecuq.errors import TableError
 from vecuq.paper.splits import MEAN, OURS, JudgedScores
 from vecuq.transport import MAX_COLUMNS
 
-_UNREADABLE = (ValueError, EOFError, KeyError, NotImplementedError, RuntimeError, zlib.error, zipfile.BadZipFile)
 _FEWEST_ROWS = 40
 # A split whose evaluated answers are all of one quality has no PRR: one in a million with ten others.
 _FEWEST_OTHERS = 10
@@ -41,7 +39,7 @@ class ScoreSets:
 
 def read_score_sets(path: Path, column: Callable[[str], str] = str) -> ScoreSets:
     """Return the sets of an npz file; ``column`` gives the name in the table of a set's or a task's name."""
-    return sets_of(path, _load(path), column)
+    return sets_of(path, load_arrays(path), column)
 
 
 def sets_of(path: Path, arrays: Mapping[str, NDArray[Any]], column: Callable[[str], str] = str) -> ScoreSets:
@@ -66,14 +64,6 @@ def sets_of(path: Path, arrays: Mapping[str, NDArray[Any]], column: Callable[[st
             )
         subjects[title] = (*subjects.get(title, ()), judged)
     return ScoreSets(components, subjects)
-
-
-def _load(path: Path) -> dict[str, NDArray[Any]]:
-    try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (*_UNREADABLE, AttributeError, TypeError) as error:
-        raise TableError(f"{path} cannot be read as npz (pickled objects are refused): {one_line(error)}") from None
 
 
 def _judged(path: Path, name: str, arrays: Mapping[str, NDArray[Any]]) -> JudgedScores:

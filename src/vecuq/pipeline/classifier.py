@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, OutlierMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vecuq._check import Array, keywords_only, one_of
-from vecuq._files import tensor_bytes, under, write_tensors
+from vecuq._files import checked_header, tensor_bytes, under, write_tensors
 from vecuq.errors import TableError
 from vecuq.measures import (
     EMBEDDINGS,
@@ -24,6 +24,7 @@ from vecuq.measures import (
     warn_idle,
 )
 from vecuq.outputs import ClassifierOutputs
+from vecuq.pipeline.sense import PipelineHeader, densities_of
 from vecuq.ranker import How, Ranker, Ranking, VecUQ, card_of, parts_of, ranker_of
 from vecuq.table import ScoreTable
 
@@ -79,6 +80,14 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
         self.measures = measures
         self.estimator = estimator
         self.embedding = embedding
+
+    def set_params(self, **params: Any) -> VecUQPipeline:
+        """Set parameters by name; ``estimator__alpha`` and its like also where the estimator is the default one."""
+        nested = any(name.startswith("estimator__") for name in params)
+        if nested and params.get("estimator", self.estimator) is None:
+            params["estimator"] = VecUQ()
+        super().set_params(**params)
+        return self
 
     def fit(self, X: Any, y: Any = None, *, train: Any = None) -> VecUQPipeline:
         """Fit the ranker to calibration outputs, and the densities, if any are measured, to training outputs.
@@ -233,19 +242,14 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
 
 
 def pipeline_of(header: dict[str, Any], arrays: dict[str, Array]) -> VecUQPipeline:
-    """Put a saved pipeline together again; raise if its parts do not fit."""
-    ranker = ranker_of(header["ranker"], under("ranker/", arrays))
+    """Put a saved pipeline together again; raise if a part of it makes no sense, by itself or beside the others."""
+    known = checked_header(header, PipelineHeader)
+    ranker = ranker_of(known.ranker, under("ranker/", arrays))
     estimator = VecUQ.from_ranker(ranker)
-    made = VecUQPipeline(measures=header["measures"], estimator=estimator, embedding=header["embedding"])
-    made.measures_ = tuple(header["measures"])
-    made.embedding_ = header["embedding"]
-    made.temperature_ = float(header["temperature"])
-    made.shape_ = None if header.get("shape") is None else (int(header["shape"][0]), int(header["shape"][1]))
-    made.densities_ = {
-        found.name: found.compute(**under(f"density/{found.name}/", arrays))
-        for found in find_measures(made.measures_)
-        if found.needs == "training"
-    }
+    made = VecUQPipeline(measures=list(known.measures), estimator=estimator, embedding=known.embedding)
+    made.measures_, made.temperature_, made.shape_ = known.measures, known.temperature, known.shape
+    made.embedding_ = known.embedding
+    made.densities_ = densities_of(known, ranker, arrays)
     made.estimator_, made.ranker_, made.offset_ = estimator, ranker, estimator.offset_
     return made
 

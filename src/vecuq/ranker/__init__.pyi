@@ -12,6 +12,7 @@ from .ranker import Ranker as Ranker
 from .ranker import as_ranker as as_ranker
 from .ranking import How as How
 from .ranking import Ranking as Ranking
+from .reasons import leading_names as leading_names
 from .rows import MOST_HELD as MOST_HELD
 from .rows import draw_rows as draw_rows
 from .rows import held_back_rows as held_back_rows

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from msgspec import structs
 
 from vecuq._check import Array
+from vecuq._files import checked_header
 from vecuq.errors import ModelFileError, VecuqError
 from vecuq.ranker.diagnostics import Diagnostics
+from vecuq.ranker.model_sense import KEPT, ModelHeader, check_model, keeps_rows
 from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.rows import Kept
+from vecuq.ranker.scored_again import refuse_other_scores, refuse_rows_elsewhere
 from vecuq.ranker.settings import Settings
 from vecuq.transport import CloudMap, GridMap, RankMap, Scaler
 
@@ -51,63 +54,43 @@ def _arrays_of(ranker: Ranker) -> dict[str, Array]:
         "calibration": ranker.calibration_scores,
         "log_v": rank_map.log_v,
         **places,
-        **{f"kept.{part}": getattr(ranker.kept, part) for part in _KEPT},
+        **{name: getattr(ranker.kept, name.removeprefix("kept.")) for name in KEPT},
     }
 
 
-_KEPT = ("centre", "held", "draws")
-
-
 def ranker_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
-    """Put a ranker together again; raise if its parts do not fit."""
-    columns, active = tuple(map(str, header["columns"])), tuple(map(int, header["active"]))
-    settings = _settings_of(header["settings"])
-    diagnostics = {**header["diagnostics"], "constant_columns": tuple(header["diagnostics"]["constant_columns"])}
-    scaler = Scaler(
-        str(header["scaler"]["kind"]),
-        bool(header["scaler"]["signed"]),
-        *(arrays[f"scaler.{part}"] for part in ("lower", "span", "knots")),
-    )
-    rank_map = _map_of(header["map"], arrays, settings.epsilon, len(active))
-    shapes = {arrays[name].shape for name in ("scaler.lower", "scaler.span", "low", "high")}
-    if shapes != {(len(active),)} or not set(active) <= set(range(len(columns))):
-        raise ValueError("columns and arrays differ in number")
-    return Ranker(
-        columns=columns,
-        named=bool(header["named"]),
-        flipped=frozenset(header["flipped"]),
-        active=active,
-        scaler=scaler,
-        rank_map=rank_map,
+    """Put a ranker together again; raise if a part of it makes no sense, by itself or beside the others."""
+    known = checked_header(header, ModelHeader)
+    settings = _settings_of(known.settings)
+    check_model(known, settings, arrays)
+    ranker = Ranker(
+        columns=known.columns,
+        named=known.named,
+        flipped=frozenset(known.flipped),
+        active=known.active,
+        scaler=Scaler(known.scaler.kind, known.scaler.signed, *(arrays[f"scaler.{part}"] for part in _SCALER)),
+        rank_map=_map_of(known, arrays, settings.epsilon),
         low=arrays["low"],
         high=arrays["high"],
         calibration_scores=arrays["calibration"],
         settings=settings,
-        diagnostics=Diagnostics(**diagnostics),
-        kept=_kept_of(arrays, len(columns)),
+        diagnostics=Diagnostics(**structs.asdict(known.diagnostics)),
+        kept=Kept(*(arrays[name] for name in KEPT)) if keeps_rows(arrays) else Kept.nothing(len(known.columns)),
     )
+    if keeps_rows(arrays):
+        refuse_rows_elsewhere(ranker)
+        refuse_other_scores(ranker)
+    return ranker
 
 
-def _kept_of(arrays: dict[str, Array], n_columns: int) -> Kept:
-    if "kept.centre" not in arrays:
-        return Kept.nothing(n_columns)
-    kept = Kept(*(arrays[f"kept.{part}"] for part in _KEPT))
-    if (kept.centre.shape, kept.held.shape[1:], kept.draws.shape[1:]) != ((n_columns,),) * 3:
-        raise ValueError("the kept rows do not fit the columns")
-    return kept
+_SCALER = ("lower", "span", "knots")
 
 
-def _map_of(kind: str, arrays: dict[str, Array], epsilon: float, n_columns: int) -> RankMap:
-    log_v = arrays["log_v"]
-    if kind == "cloud":
-        points = arrays["points"]
-        if points.shape != (log_v.size, n_columns):
-            raise ValueError("the reference points do not fit the potentials")
-        return CloudMap(points, log_v, epsilon)
-    axes = tuple(arrays[f"axis.{k}"] for k in range(n_columns))
-    if log_v.shape != tuple(len(axis) for axis in axes) or not all((np.diff(axis) > 0).all() for axis in axes):
-        raise ValueError("the reference grid does not fit the potentials")
-    return GridMap(axes, log_v, epsilon, (arrays["low"], arrays["high"]))
+def _map_of(known: ModelHeader, arrays: dict[str, Array], epsilon: float) -> RankMap:
+    if known.map == "cloud":
+        return CloudMap(arrays["points"], arrays["log_v"], epsilon)
+    axes = tuple(arrays[f"axis.{k}"] for k in range(len(known.active)))
+    return GridMap(axes, arrays["log_v"], epsilon, (arrays["low"], arrays["high"]))
 
 
 def _settings_of(saved: dict[str, Any]) -> Settings:

@@ -14,6 +14,16 @@ def leading_columns(contributions: Array) -> list[int]:
     return [int(k) for k in np.argmax(np.where(np.isnan(contributions), -np.inf, contributions), axis=1)]
 
 
+def leading_names(names: Sequence[str], contributions: Array) -> list[str | None]:
+    """Return the column that the sentence of each row names first; None where nothing stands out, or has a score."""
+    rows = zip(contributions, leading_columns(contributions), strict=True)
+    return [names[lead] if _stands_out(row, lead) else None for row, lead in rows]
+
+
+def _stands_out(contributions: Array, lead: int) -> bool:
+    return bool(contributions.sum() > 0 and contributions[lead] > 0)
+
+
 def sentences(names: Sequence[str], contributions: Array, above: Array, at_median: Array | None) -> list[str]:
     """Return one sentence per row.
 
@@ -43,7 +53,7 @@ def _sentence(names: Sequence[str], contributions: Array, above: Array, lead: in
         lost = ", ".join(name for name, distance in zip(names, above, strict=True) if np.isnan(distance))
         return f"not scored: missing or infinite in {lost}"
     total, most = float(contributions.sum()), float(contributions[lead])
-    if total <= 0 or most <= 0:
+    if not _stands_out(contributions, lead):
         return f"nothing stands out: {abs(total):.3g} below typical"
     first = f"{names[lead]} is {_level(above[lead])} (contributes {most:+.3g} of {total:.3g} above typical)"
     second = _runner_up(names, contributions, lead)

@@ -76,7 +76,7 @@ class Settings:
         in_range("anchors", self.anchors, 0.0)
         if self.anchor_mass is not None:
             in_range("anchor_mass", self.anchor_mass, 0.0, 1.0, ends="()")
-        in_range("overshoot", self.overshoot, 0.0)
+        in_range("overshoot", self.overshoot, 0.0, 1e6, ends="[]")  # scores stay finite, however far a row lies
         in_range("holdback", self.holdback, 0.0, 1.0)
         one_of("grid", self.grid, GRIDS)
         self._check_targets()

@@ -11,10 +11,11 @@ import numpy as np
 
 from vecuq._check import Array, refuse_missing, whole_number
 from vecuq._draw import html_card
-from vecuq._files import tensor_bytes, write_tensors
+from vecuq._files import checked_header, tensor_bytes, write_tensors
 from vecuq._run import one_blas_thread
 from vecuq.errors import ColumnError, SettingError, TableError
 from vecuq.ranker.describe import direction_of
+from vecuq.ranker.sketch_sense import RANGES, SketchHeader, check_sketch
 from vecuq.ranker.solve import MOST_NODES, in_units
 from vecuq.table import ScoreTable, warn_of_columns
 from vecuq.transport import chebyshev_moments
@@ -91,24 +92,19 @@ class Sketch:
 
     def _parts(self) -> tuple[str, dict[str, Any], dict[str, Array]]:
         header = {"columns": list(self.columns), "flipped": sorted(self.flipped), "count": self.count}
-        return "sketch", header, {name: getattr(self, name) for name in _ARRAYS}
-
-
-_ARRAYS = ("box_low", "box_high", "seen_low", "seen_high", "moments")
+        return "sketch", header, {name: getattr(self, name) for name in (*RANGES, "moments")}
 
 
 def sketch_of(header: dict[str, Any], arrays: dict[str, Array]) -> Sketch:
-    """Put a saved sketch together again; raise if its parts do not fit."""
-    columns = tuple(map(str, header["columns"]))
-    made = Sketch(
-        columns=columns,
-        flipped=frozenset(header["flipped"]),
-        count=int(header["count"]),
-        **{name: arrays[name] for name in _ARRAYS},
+    """Put a saved sketch together again; raise if a part of it makes no sense, by itself or beside the others."""
+    known = checked_header(header, SketchHeader)
+    check_sketch(known, arrays)
+    return Sketch(
+        columns=known.columns,
+        flipped=frozenset(known.flipped),
+        count=known.count,
+        **{name: arrays[name] for name in (*RANGES, "moments")},
     )
-    if made.moments.shape != (made.nodes,) * len(columns) or made.box_low.shape != (len(columns),):
-        raise ValueError("the moments do not fit the columns")
-    return made
 
 
 def sketch(

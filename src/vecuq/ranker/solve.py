@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from vecuq._check import Array
 from vecuq.errors import ConvergenceError, SettingError
+from vecuq.ranker.forecast import Forecast, Progress
 from vecuq.ranker.settings import Settings
 from vecuq.transport import (
     Cloud,
@@ -26,10 +26,11 @@ from vecuq.transport import (
     solve,
 )
 
-Progress = Callable[[int, float], None]
-
 # More exponentials per sweep than this would take minutes each.
 _MOST_WORK = 20_000_000_000
+# Exponents are rounded to 2 ** -52 of their size: beyond this, to more than one.
+_STEEPEST = 2.0**52
+_FARTHEST = 1e150
 # More nodes than this make the sketch dearer than the rows.
 MOST_NODES = 250_000
 # The error of the interpolated map that a sketch may show; scores then differ by at most about 1e-8 (docs/adr/0010).
@@ -52,6 +53,7 @@ class Problem:
 
 def solve_transport(problem: Problem, settings: Settings, progress: Progress | None = None) -> tuple[str, Potentials]:
     """Solve by the way that fits the problem; return its name and the potentials."""
+    _refuse_too_steep(problem, settings)
     if _sketch_fits(problem, settings):
         solved = _solve_sketch(problem, settings, progress)
         if solved is not None:
@@ -62,6 +64,18 @@ def solve_transport(problem: Problem, settings: Settings, progress: Progress | N
             f"nodes, raise epsilon, or fit the rows themselves with solver='separable'."
         )
     return _solve_rows(problem, problem.rows, settings, progress)
+
+
+def _refuse_too_steep(problem: Problem, settings: Settings) -> None:
+    """Raise where the exponents of the kernel, or the squares in them, are more than a float64 can tell apart."""
+    far = float(max(np.abs(problem.low).max(), np.abs(problem.high).max())) * max(1.0, settings.anchors)
+    if far > _FARTHEST or not _steepness(problem) / settings.epsilon < _STEEPEST:
+        scaling = "" if settings.scaling == "featurewise" else ", use scaling='featurewise'"
+        anchors = "" if settings.anchors <= 10 else f", bring `anchors` nearer (now {settings.anchors:g})"
+        raise ConvergenceError(
+            f"The scaled scores, from {problem.low.min():.3g} to {problem.high.max():.3g}, and their anchors reach too "
+            f"far to be told apart at epsilon={settings.epsilon:g}. Raise `epsilon`{scaling}{anchors}."
+        )
 
 
 def _sketch_fits(problem: Problem, settings: Settings) -> bool:
@@ -83,9 +97,14 @@ def _sketch_fits(problem: Problem, settings: Settings) -> bool:
 
 
 def _nodes(problem: Problem, epsilon: float) -> int:
+    return nodes_needed(_steepness(problem) / epsilon)
+
+
+def _steepness(problem: Problem) -> float:
+    """Return (width of the rows) x (width of the targets), the largest of all columns."""
     grid = problem.targets
     widths = [axis[-1] - axis[0] for axis in grid.axes] if isinstance(grid, Grid) else [1.0]
-    return nodes_needed(float(np.max((problem.high - problem.low) * widths)) / epsilon)
+    return float(np.max((problem.high - problem.low) * widths))
 
 
 def _solve_sketch(problem: Problem, settings: Settings, progress: Progress | None) -> Potentials | None:
@@ -136,7 +155,8 @@ def _solve_rows(problem: Problem, rows: Array, settings: Settings, progress: Pro
         return name, _swept(kernel, targets.weights, settings, progress)
     if settings.solver == "separable":
         raise SettingError("solver='separable' needs a Cartesian grid; this reference is a cloud. Use solver='auto'.")
-    dense = DenseKernel(sources, Cloud(targets.points, targets.weights[live]), settings.epsilon)
+    points = targets.points if isinstance(targets, Grid) else targets.points[live]
+    dense = DenseKernel(sources, Cloud(points, targets.weights[live]), settings.epsilon)
     solved = _swept(dense, targets.weights[live], settings, progress)
     log_v = np.full(targets.weights.shape, -np.inf)
     log_v[live] = solved.log_v
@@ -151,4 +171,5 @@ def _swept(
             f"The scaled scores are spread too widely for epsilon={settings.epsilon:g}: one sweep would take "
             f"{kernel.work:.0e} exponentials. Use scaling='featurewise', a larger epsilon, or fewer targets."
         )
-    return solve(kernel.push, weights, tol=settings.tol, max_sweeps=settings.max_iter, progress=progress)
+    watched = Forecast(settings, progress)
+    return solve(kernel.push, weights, tol=settings.tol, max_sweeps=settings.max_iter, progress=watched)

@@ -55,8 +55,7 @@ def _figures(ranker: Ranker, new: pa.Table, ranking: Ranking, drawn: tuple[str, 
 
     points, box = plane_of(ranker, ranker.values_of(new), ranking.uncertainty, drawn)
     threshold = ranker.threshold()
-    across, up = (f"{name} (flipped)" if name in ranker.flipped else name for name in drawn)
     return {
         "histogram": uncertainty_histogram(ranker.calibration_scores, ranking.uncertainty, threshold=threshold),
-        "plane": score_plane(points, ranking.uncertainty, labels=(across, up), threshold=threshold, box=box),
+        "plane": score_plane(points, ranking.uncertainty, threshold=threshold, box=box),
     }

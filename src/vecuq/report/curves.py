@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vecuq.evaluation import BEST, CHANCE, SelectiveCurves, selective_curves
-from vecuq.report.html import shortened
+from vecuq.report.html import named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -173,5 +173,5 @@ def _add_legend(figure: Figure, *, n_scores: int, n_shown: int) -> None:
 
 def _label(name: str) -> str:
     """Return a name of one short line; a legend would not show one that starts with an underscore."""
-    short = shortened(name, 32)
+    short = named(name, 32)
     return f" {short}" if short.startswith("_") else short

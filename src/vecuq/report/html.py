@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 MOST_LETTERS = 60
 DASH = "\N{EN DASH}"
+# They are not printed themselves; emoji and some scripts are written with them.
+JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 
 
 def render_report(summary: Mapping[str, Any], figures: Mapping[str, Figure]) -> str:
@@ -31,7 +33,7 @@ def render_report(summary: Mapping[str, Any], figures: Mapping[str, Figure]) -> 
 def _environment() -> Environment:
     environment = page_environment("vecuq.report")
     environment.filters.update(
-        as_given=as_given, digits=digits, shown=shown, fixed=fixed, shortened=shortened, count=count
+        as_given=as_given, digits=digits, shown=shown, fixed=fixed, shortened=shortened, named=named, count=count
     )
     environment.tests["numeric"] = is_numeric
     return environment
@@ -59,6 +61,8 @@ def digits(value: float | None, significant: int = 3) -> str:
     """Return a measured number with so many significant digits, trailing zeros kept so that a column lines up."""
     if value is None or not math.isfinite(value):
         return DASH
+    if isinstance(value, int) and abs(value) < 1e6:
+        return f"{value:,}"
     return f"{value:,.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:#.{significant}g}".rstrip(".")
 
 
@@ -74,8 +78,23 @@ def fixed(value: Any, decimals: int = 3) -> str:
 
 def shortened(text: Any, most: int = MOST_LETTERS) -> str:
     """Return a text on one line, cut when long."""
-    line = " ".join(str(text)[: 4 * most].split())
+    line = _printable(str(text)[: 4 * most])
     return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def named(name: Any, most: int = MOST_LETTERS) -> str:
+    """Return a name on one line; of a long one both ends are kept, for many differ in the last letters only."""
+    line = _printable(str(name))
+    tail = (most - 1) // 3
+    return line if len(line) <= most else f"{line[: most - 1 - tail]}…{line[-tail:]}"
+
+
+def _printable(text: str) -> str:
+    """Return a text on one line, without what a page cannot hold or what would turn the letters after it around."""
+    line = " ".join(text.split())
+    return "".join(
+        letter if letter.isprintable() or letter in JOINERS else "\N{REPLACEMENT CHARACTER}" for letter in line
+    )
 
 
 def count(value: float) -> str:

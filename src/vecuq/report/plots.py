@@ -15,7 +15,6 @@ from matplotlib.ticker import MaxNLocator
 
 from vecuq._check import Array
 from vecuq._draw import BLUE, COLOURS, GREY, INK, VERMILION, blank, name_axes
-from vecuq.report.html import shortened
 from vecuq.report.summary import MOST_POINTS
 
 N_BINS = 32
@@ -62,10 +61,10 @@ def _bars(axes: Axes, scores: Array, edges: Array, *, colour: str, label: str) -
     axes.stairs(share, edges, color=colour, linewidth=1.8, label=label)
 
 
-def score_plane(
-    points: Array, uncertainty: Array, *, labels: tuple[str, str], threshold: float, box: Array | None = None
-) -> Figure:
+def score_plane(points: Array, uncertainty: Array, *, threshold: float, box: Array | None = None) -> Figure:
     """Draw rows in the plane of two scaled columns, darker for more uncertain, diamonds above the threshold.
+
+    The columns are named around the picture, in the page: it has letters for every script.
 
     Parameters
     ----------
@@ -73,8 +72,6 @@ def score_plane(
         Scaled scores, shape (rows, 2).
     uncertainty
         One number per row; rows without one are left out.
-    labels
-        Names of the two columns.
     threshold
         The score above which rows are drawn as diamonds.
     box
@@ -93,7 +90,7 @@ def score_plane(
         axes.update_datalim(box)
         axes.autoscale_view()
     ends = [_stretch(axes, letter, place[:, k]) for k, letter in enumerate("xy")]
-    name_axes(axes, *(shortened(name, 32) + end for name, end in zip(labels, ends, strict=True)))
+    name_axes(axes, *ends)
     return figure
 
 
@@ -143,4 +140,4 @@ def _stretch(axes: Axes, letter: str, places: Array) -> str:
     low, high = float(places.min()), float(places.max())
     limits = (low - 0.2 if low > -1 else 1.6 * low, high + 0.2 if high < 1 else 1.6 * high)
     axes.set(**{f"{letter}scale": SymmetricalLogScale(None, linthresh=1.0), f"{letter}lim": limits})
-    return " (log beyond 1)"
+    return "logarithmic beyond 1"

@@ -11,8 +11,8 @@ import numpy as np
 from vecuq._check import Array, finite_rows, missing_counts
 from vecuq._version import __version__
 from vecuq.doctor import chance_of_as_many, plain_sum, rank_correlation, rank_correlations
-from vecuq.errors import TableError
-from vecuq.ranker import Diagnostics, Ranker, Ranking, Settings, meanings_of
+from vecuq.errors import ModelFileError, TableError
+from vecuq.ranker import Diagnostics, Ranker, Ranking, Settings, leading_names, meanings_of
 from vecuq.report.words import notes_on
 from vecuq.table import is_added
 
@@ -48,6 +48,7 @@ def summarise(
         "has_held": ranker.diagnostics.n_held > 0,
         "has_p": ranking.p_values is not None,
         "drawn": list(drawn_columns(ranker, values)),
+        "flipped": sorted(ranker.flipped),
         "has_box": len(ranker.active) > 1,
         "n_drawn": min(int(np.isfinite(ranking.uncertainty).sum()), MOST_POINTS),
         "relations": _relations(ranker, values, ranking.uncertainty),
@@ -140,25 +141,51 @@ def _top_rows(ranker: Ranker, new: pa.Table, values: Array, ranking: Ranking) ->
     chosen = scored[order[:MOST_TOP_ROWS]]
     others = _other_columns(ranker, new)
     cells = {name: new[name].take(chosen).to_pylist() for name in others}
-    sign = np.array([-1.0 if name in ranker.flipped else 1.0 for name in ranker.columns])
-    as_given = values[chosen] * sign
+    scores = _as_given(ranker, values)[chosen].tolist()
+    whole = [_is_whole(values[:, k]) for k in range(len(ranker.columns))]
+    leading = leading_columns(ranker, values[chosen])
     rows = [
         {
             "row": int(row),
             "others": [_plain(cells[name][k]) for name in others],
-            "scores": [float(value) for value in as_given[k]],
+            "scores": [_number(value, whole=one) for value, one in zip(scores[k], whole, strict=True)],
             "uncertainty": float(ranking.uncertainty[row]),
             "p_value": None if ranking.p_values is None else float(ranking.p_values[row]),
-            "leading": leading_column(ranker, ranking.images[row]),
+            "leading": leading[k],
         }
         for k, row in enumerate(chosen)
     ]
     return {"others": others, "scores": list(ranker.columns), "rows": rows}
 
 
-def leading_column(ranker: Ranker, image: Array) -> str:
-    """Return the name of the column with the largest component in a row's rank image."""
-    return ranker.columns[int(np.abs(image).argmax())]
+def _as_given(ranker: Ranker, values: Array) -> Array:
+    """Return the scores in the direction in which they came."""
+    return values * np.array([-1.0 if name in ranker.flipped else 1.0 for name in ranker.columns])
+
+
+def _is_whole(column: Array) -> bool:
+    """Whether a column counts something: all of its values are whole numbers."""
+    known = column[np.isfinite(column)]
+    return bool((known == np.floor(known)).all())
+
+
+def _number(value: float, *, whole: bool) -> float | int | None:
+    if not math.isfinite(value):
+        return None
+    return int(value) if whole else float(value)
+
+
+def leading_columns(ranker: Ranker, values: Array) -> list[str | None]:
+    """Return the column that :meth:`vecuq.Ranker.why` names first for each row; None where none stands out.
+
+    A model of an older vecuq keeps no medians to compare with, so it has none for any row.
+    """
+    missing = "nan" if finite_rows(values).all() else "marginal"
+    try:
+        contributions = ranker.explain(ranker.as_table(values), missing=missing)
+    except ModelFileError:
+        return [None] * len(values)
+    return leading_names(ranker.columns, contributions)
 
 
 def _other_columns(ranker: Ranker, new: pa.Table) -> list[str]:

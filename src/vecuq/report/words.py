@@ -56,7 +56,8 @@ def _data_notes(summary: dict[str, Any], diagnostics: Diagnostics) -> list[str]:
     if unscored:
         columns = ", ".join(f"{name} in {count:,}" for name, count in summary["missing"].items())
         notes.append(
-            f"{unscored:,} of {summary['n_rows']:,} rows have no score: values are missing or infinite ({columns})."
+            f"{unscored:,} of {summary['n_rows']:,} rows have no score: values are missing or infinite ({columns}). "
+            f"No count on this page holds them; `vecuq score --alpha` flags them beside the others."
         )
     if not summary["n_rows"]:
         notes.append("The table of new rows is empty.")

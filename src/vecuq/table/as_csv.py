@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vecuq._check import one_line, unique_names
+from vecuq._files import ROW_BYTES, refuse_width
 from vecuq.errors import ColumnError, TableError
 from vecuq.table.source import PartFile
 from vecuq.table.text import MISSING, as_text, text_as_floats
@@ -15,7 +16,8 @@ from vecuq.table.text import MISSING, as_text, text_as_floats
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BLOCK_BYTES = 4 * 2**20
+BLOCK_BYTES = ROW_BYTES
+_RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 # What may separate cells; where two are equally frequent in the header, the first one does.
 _SEPARATORS = (",", ";", "\t", "|")
 
@@ -72,12 +74,24 @@ def _stream(part: PartFile) -> Any:
 
 def _separator(part: PartFile) -> str:
     """Return what separates the cells: a tab in a tsv, otherwise the most frequent mark outside quotes."""
-    if part.kind.startswith(".tsv"):
-        return "\t"
-    with _stream(part) as file:
-        line = file.read(2**16).removeprefix(BOM_UTF8).lstrip(b"\r\n").partition(b"\n")[0]
-    bare = re.sub(r'"[^"]*"', "", getincrementaldecoder("utf-8")().decode(line))
-    return max(_SEPARATORS, key=bare.count)
+    bare = _bare_header(part)
+    found = "\t" if part.kind.startswith(".tsv") else max(_SEPARATORS, key=bare.count)
+    # Before Arrow makes a column of each.
+    refuse_width(part, bare.count(found) + 1)
+    return found
+
+
+def _bare_header(part: PartFile) -> str:
+    """Return the header line without what stands in quotes."""
+    for n_bytes in (2**16, BLOCK_BYTES):
+        with _stream(part) as file:
+            start = file.read(n_bytes).removeprefix(BOM_UTF8).lstrip(b"\r\n")
+        line, *rest = re.split(rb"[\r\n]", re.sub(rb'"[^"]*"', b"", start), maxsplit=1)
+        if rest or len(start) < n_bytes - len(BOM_UTF8):
+            break
+    else:
+        raise TableError(f"{part} has a header of more than {BLOCK_BYTES // 2**20} MiB; is there a quote never closed?")
+    return getincrementaldecoder("utf-8")().decode(line)
 
 
 def _header(part: PartFile) -> tuple[str, ...]:
@@ -101,6 +115,11 @@ def _explained(part: PartFile, error: Exception) -> TableError:
         return TableError(f"{part} is empty; a header line with column names and rows below it were expected.")
     if "straddling" in reason:
         return TableError(f"{part} has a row of more than {BLOCK_BYTES // 2**20} MiB; is there a quote never closed?")
+    if ragged := _RAGGED.search(reason):
+        # Arrow counts from 1, and the header too.
+        row, wanted, found = int(ragged[1]) - 2, int(ragged[2]), int(ragged[3])
+        what = f"row {row:,} (counting from 0) has {found:,} cell{'' if found == 1 else 's'}, the header {wanted:,}"
+        return TableError(f"{part}: {what}. Correct that row: {one_line(ragged[4], most=60)}")
     return TableError(f"{part} cannot be read as csv: {one_line(reason.removeprefix('CSV parse error: '))}")
 
 

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from vecuq._check import unique_names
+from vecuq._files import BATCH_BYTES, LINE_BYTES, MOST_LEVELS, refuse_width
 from vecuq.errors import ColumnError, TableError
 from vecuq.table.source import BATCH_ROWS, PartFile
 from vecuq.table.text import floats_of
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BLOCK_BYTES = 8 * 2**20
-# A longer line than this is not a row of scores.
-LINE_BYTES = 16 * 2**20
+# Most cells of a batch: a line leaves out what it lacks, and a table does not.
+_BATCH_CELLS = BATCH_BYTES // 8
 # Marks a column of text that is JSON itself: lists, records, or cells of different kinds.
 _JSON = {b"vecuq": b"json"}
 # The end of a key; in a text, the quote would have a backslash before it.
@@ -56,9 +57,15 @@ def read(part: PartFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the columns of ``schema`` in batches of bounded size; what a row lacks is null."""
     import pyarrow as pa
 
-    first_row = 0
-    for rows in _batches(part):
-        arrays = [_array(_cells_of(rows, field.name), field, first_row) for field in schema]
+    first_row, most_rows = 0, max(1, _BATCH_CELLS // max(len(schema), 1))
+    for rows in _batches(part, most_rows):
+        present = set().union(*rows)
+        arrays = [
+            _array(_cells_of(rows, field.name), field, first_row)
+            if field.name in present
+            else pa.nulls(len(rows), field.type)
+            for field in schema
+        ]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
         first_row += len(rows)
 
@@ -74,10 +81,19 @@ def _array(cells: Any, field: pa.Field, first_row: int) -> pa.Array:
     import pyarrow as pa
 
     if _is_json(field):
-        cells = [None if cell is None else json.dumps(_without_nan(cell)) for cell in cells]
+        cells = [None if cell is None else _as_json(cell, field.name, row) for row, cell in enumerate(cells, first_row)]
     elif field.type == pa.float64():
         cells = floats_of(cells, field.name, first_row)
     return pa.array(cells, type=field.type, from_pandas=True)
+
+
+def _as_json(cell: Any, name: str, row: int) -> str:
+    try:
+        return json.dumps(_without_nan(cell))
+    except RecursionError:
+        raise ColumnError(
+            f"Column {name!r}, row {row:,} (counting from 0): lists and records go at most {MOST_LEVELS} levels deep."
+        ) from None
 
 
 def _is_json(field: pa.Field) -> bool:
@@ -89,9 +105,22 @@ def _kinds_in(part: PartFile) -> Kinds:
     """Return which kinds of cells each column of a file holds."""
     kinds: Kinds = {}
     for rows in _batches(part):
-        for name in dict.fromkeys(chain.from_iterable(rows)):
-            kinds.setdefault(name, set()).update(_kinds_of(_cells_of(rows, name)))
+        names = dict.fromkeys(chain.from_iterable(rows))
+        refuse_width(part, len(kinds.keys() | names))
+        for name, cells in _columns(rows, names):
+            kinds.setdefault(name, set()).update(_kinds_of(cells))
     return kinds
+
+
+def _columns(rows: list[Row], names: Iterable[str]) -> Iterable[tuple[str, list[Any]]]:
+    """Return the cells of each column; where most rows lack most columns, only those that are there."""
+    listed = list(names)
+    if len(rows) * len(listed) <= 4 * sum(map(len, rows)):
+        return ((name, _cells_of(rows, name)) for name in listed)
+    found: dict[str, list[Any]] = {name: [None] for name in listed}
+    for name, cell in chain.from_iterable(row.items() for row in rows):
+        found[name].append(cell)
+    return found.items()
 
 
 def _kinds_of(cells: list[Any]) -> set[str]:
@@ -123,14 +152,15 @@ def _field(name: str, kinds: set[str]) -> pa.Field:
     return pa.field(name, pa.string(), metadata=_JSON) if kind is None else pa.field(name, kind)
 
 
-def _batches(part: PartFile) -> Iterator[list[Row]]:
+def _batches(part: PartFile, most_rows: int = BATCH_ROWS) -> Iterator[list[Row]]:
     """Yield the rows of a file in lists of bounded size."""
+    step = min(most_rows, BATCH_ROWS)
     decode = msgspec.json.Decoder().decode_lines
     for block, first_line in _blocks(part):
         rows = _quickly(block, decode)
         if rows is None:
             rows = list(_one_by_one(block, part, first_line))
-        yield from (rows[start : start + BATCH_ROWS] for start in range(0, len(rows), BATCH_ROWS))
+        yield from (rows[start : start + step] for start in range(0, len(rows), step))
 
 
 def _blocks(part: PartFile) -> Iterator[tuple[bytes, int]]:
@@ -167,13 +197,18 @@ def _quickly(block: bytes, decode: Any) -> list[Row] | None:
     if n_keys == _count(block, b":"):
         return rows
     n_written = len(_KEY_END.findall(block))
-    return rows if n_written in (n_keys, sum(map(_n_keys, rows))) else None
+    try:
+        return rows if n_written in (n_keys, sum(map(_n_keys, rows))) else None
+    except RecursionError:
+        return None
 
 
-def _n_keys(value: Any) -> int:
-    """Count the keys of a value at any depth."""
-    inner = value.values() if type(value) is dict else value
-    return (len(value) if type(value) is dict else 0) + sum(_n_keys(one) for one in inner if type(one) in (dict, list))
+def _n_keys(value: Any, levels: int = MOST_LEVELS) -> int:
+    """Count the keys of a value at any depth that is read."""
+    if levels < 0:
+        raise RecursionError
+    inner = [one for one in (value.values() if type(value) is dict else value) if type(one) in (dict, list)]
+    return (len(value) if type(value) is dict else 0) + sum(_n_keys(one, levels - 1) for one in inner)
 
 
 def _one_by_one(block: bytes, part: PartFile, first_line: int) -> Iterator[Row]:
@@ -189,7 +224,9 @@ def _parse(line: bytes, decoder: json.JSONDecoder, place: str) -> Row:
         row = decoder.decode(line.decode())
     except ColumnError as error:
         raise ColumnError(f"{place}: {error}") from None
-    except (ValueError, RecursionError):
+    except RecursionError:
+        raise TableError(f"{place}: lists and records go at most {MOST_LEVELS} levels deep.") from None
+    except ValueError:
         raise TableError(f"{place}: not valid JSON.") from None
     if not isinstance(row, dict):
         raise TableError(f'{place}: a JSON object such as {{"entropy": 0.5}} was expected.')
@@ -223,8 +260,12 @@ def _cells(column: pa.Array, field: pa.Field) -> list[Any]:
     return cells if any(known(field.type) for known in simple) else [_plain(cell) for cell in cells]
 
 
-def _as_it_was(cell: str) -> msgspec.Raw:
-    return msgspec.Raw(json.dumps(_without_nan(json.loads(cell)), ensure_ascii=False).encode())
+def _as_it_was(cell: str) -> Any:
+    """Return JSON that was kept as text; any other text in such a column, which is not ours, as it is."""
+    try:
+        return msgspec.Raw(json.dumps(_without_nan(json.loads(cell)), ensure_ascii=False).encode())
+    except (ValueError, RecursionError):
+        return cell
 
 
 def _plain(value: Any) -> Any:
@@ -236,9 +277,11 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _without_nan(value: Any) -> Any:
+def _without_nan(value: Any, levels: int = MOST_LEVELS) -> Any:
+    if levels < 0:
+        raise RecursionError
     if isinstance(value, dict):
-        return {name: _without_nan(cell) for name, cell in value.items()}
+        return {name: _without_nan(cell, levels - 1) for name, cell in value.items()}
     if isinstance(value, list):
-        return [_without_nan(cell) for cell in value]
+        return [_without_nan(cell, levels - 1) for cell in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from vecuq._check import one_line, unique_names
+from vecuq._files import load_arrays
 from vecuq.errors import TableError
 from vecuq.table.source import BATCH_ROWS, PartFile
 from vecuq.table.text import is_text
@@ -31,45 +31,39 @@ def read(part: PartFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 def _table_of(part: PartFile) -> pa.Table:
     import pyarrow as pa
 
-    return pa.table({name: pa.array(_native(array)) for name, array in _columns_of(part, _load(part)).items()})
-
-
-def _load(part: PartFile) -> dict[str, Any]:
-    try:
-        with part.path.open("rb") as file:
-            archive = np.load(file, allow_pickle=False)
-            if isinstance(archive, np.ndarray):
-                raise TableError("it is a single npy array; save named columns with np.savez")
-            return {name: archive[name] for name in unique_names(archive.files)}
-    except (ValueError, EOFError, KeyError, NotImplementedError, RuntimeError, SyntaxError, zlib.error) as error:
-        raise TableError(f"{part} cannot be read as npz (pickled objects are refused): {one_line(error)}") from None
+    arrays = _columns_of(part, load_arrays(part.path, shown=part))
+    return pa.table({name: _arrow(part, name, array) for name, array in arrays.items()})
 
 
 def _columns_of(part: PartFile, arrays: dict[str, Any]) -> dict[str, Any]:
     """Return the columns by name; a matrix ``scores`` is taken apart."""
-    if "scores" in arrays and getattr(arrays["scores"], "ndim", 0) == 2:
+    if "scores" in arrays and arrays["scores"].ndim == 2:
         matrix = arrays.pop("scores")
-        names = [str(name) for name in arrays.pop("columns", [f"x{k}" for k in range(matrix.shape[1])])]
-        if len(names) != matrix.shape[1]:
-            raise TableError(f"{part}: `columns` names {len(names)} columns, `scores` has {matrix.shape[1]}.")
+        names = np.atleast_1d(arrays.pop("columns", [f"x{k}" for k in range(matrix.shape[1])]))
+        if names.shape != (matrix.shape[1],):
+            shape = len(names) if names.ndim == 1 else names.shape
+            raise TableError(f"{part}: the array columns names {shape} columns, scores has {matrix.shape[1]}.")
         unique_names([*names, *arrays])
-        arrays = {**dict(zip(names, matrix.T, strict=True)), **arrays}
-    shapes = {name: getattr(array, "shape", None) for name, array in arrays.items()}
-    if (
-        not arrays
-        or len(set(shapes.values())) > 1
-        or any(shape is None or len(shape) != 1 for shape in shapes.values())
-    ):
+        arrays = {**dict(zip(map(str, names), matrix.T, strict=True)), **arrays}
+    shapes = {name: array.shape for name, array in arrays.items()}
+    if not arrays or len(set(shapes.values())) > 1 or any(len(shape) != 1 for shape in shapes.values()):
         raise TableError(
-            f"{part} must hold one-dimensional arrays of one length, or a matrix `scores` with names in `columns`; "
-            f"it holds {one_line(shapes)}."
+            f"{part} must hold one-dimensional arrays of one length, or a matrix named scores with names in an array "
+            f"named columns; it holds {one_line(shapes)}."
         )
     return arrays
 
 
-def _native(array: Any) -> Any:
-    """Return the array with its bytes in this machine's order, which Arrow asks for."""
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
+def _arrow(part: PartFile, name: str, array: Any) -> pa.Array:
+    """Return an array as Arrow takes it: in this machine's byte order, and of no more than 64 bits."""
+    import pyarrow as pa
+
+    kind = np.dtype(float) if array.dtype.kind == "f" and array.dtype.itemsize > 8 else array.dtype.newbyteorder("=")
+    try:
+        return pa.array(array.astype(kind, copy=False))
+    except pa.ArrowException as error:
+        reason = f"the array {one_line(name)!r} has dtype {array.dtype}: {one_line(error)}"
+        raise TableError(f"{part} cannot be read as npz: {reason}") from None
 
 
 def write(file: BinaryIO, kind: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:

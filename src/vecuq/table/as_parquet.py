@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from vecuq._files import BATCH_BYTES, refuse_bomb, refuse_width
+from vecuq.table.parquet_memory import Need, need_of
 from vecuq.table.source import BATCH_ROWS, PartFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-BATCH_BYTES = 64 * 2**20
 
 
 def schemas(parts: Sequence[PartFile], columns: Sequence[str], *, typed: bool = True) -> list[pa.Schema]:
@@ -20,6 +20,7 @@ def schemas(parts: Sequence[PartFile], columns: Sequence[str], *, typed: bool = 
 
 def _schema_of(part: PartFile) -> pa.Schema:
     with _opened(part) as file:
+        refuse_width(part, file.metadata.num_columns)
         return file.schema_arrow
 
 
@@ -34,14 +35,34 @@ def read(part: PartFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the columns of ``schema`` in batches of bounded size."""
     with _opened(part) as file:
         wanted = None if schema.names == file.schema_arrow.names else schema.names
-        yield from file.iter_batches(batch_size=_rows_per_batch(file.metadata), columns=wanted)
+        n_rows = _rows_at_once(part, need_of(part, file, schema.names))
+        whole = n_rows == BATCH_ROWS
+        # Threads cost more than they bring where batches are small.
+        batches = file.iter_batches(batch_size=n_rows, columns=wanted, use_threads=whole)
+        yield from batches if whole else _gathered(batches)
 
 
-def _rows_per_batch(metadata: Any) -> int:
-    """Return how many rows fit a batch: fewer when rows are large, as with texts."""
-    groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
-    row_bytes = max((group.total_byte_size / max(group.num_rows, 1) for group in groups), default=1.0)
-    return int(min(BATCH_ROWS, max(1.0, BATCH_BYTES / max(row_bytes, 1.0))))
+def _rows_at_once(part: PartFile, need: Need) -> int:
+    """Return how many rows fit a batch, fewer when they are large; refuse a file whose rows do not fit at all."""
+    n_rows = int(min(BATCH_ROWS, max(1.0, BATCH_BYTES / max(need.row, 1.0))))
+    refuse_bomb(part, need.held + n_rows * need.row, part.path.stat().st_size)
+    return n_rows
+
+
+def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield small batches together, so that each is worth a call."""
+    import pyarrow as pa
+
+    waiting: list[pa.RecordBatch] = []
+    n_rows = n_bytes = 0
+    for batch in batches:
+        waiting.append(batch)
+        n_rows, n_bytes = n_rows + len(batch), n_bytes + batch.nbytes
+        if n_rows >= BATCH_ROWS // 2 or n_bytes >= BATCH_BYTES // 2:
+            yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
+            waiting, n_rows, n_bytes = [], 0, 0
+    if waiting:
+        yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
 
 
 def count(part: PartFile) -> int:

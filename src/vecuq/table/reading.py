@@ -10,11 +10,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from vecuq._check import one_line, unique_names
+from vecuq._files import refuse_bomb, refuse_flood, refuse_names
 from vecuq.errors import ColumnError, TableError
 from vecuq.table import as_arrow, as_csv, as_jsonl, as_npz, as_parquet
 from vecuq.table.score_table import ScoreTable
 from vecuq.table.source import PartFile, PathLike, TableSource, is_stdio
 from vecuq.table.text import arrow_as_floats, is_numeric, is_text
+from vecuq.table.widths import held_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,7 +87,9 @@ class TableReader:
     ) -> None:
         self.source = TableSource.of(where)
         self.columns = unique_names(columns)
-        found = dict(_schemas(self.source.parts, self.columns, typed=typed and not alone))
+        # Beside files that know their types, csv must find its own.
+        mixed = len({part.format for part in self.source.parts}) > 1
+        found = dict(_schemas(self.source.parts, self.columns, typed=mixed or (typed and not alone)))
         if alone:
             found = {part: _only(schema, self.columns) for part, schema in found.items()}
         self.schema = _common_schema(found, self.columns)
@@ -106,18 +110,26 @@ class TableReader:
         """Return all rows at once; a table without rows is an error."""
         import pyarrow as pa
 
-        table = pa.Table.from_batches(list(self.batches()))
+        held, batches = 0, []
+        for batch in self.batches():
+            held += held_bytes(batch)
+            refuse_bomb(self.source, held, self.source.n_bytes)
+            batches.append(batch)
+        table = pa.Table.from_batches(batches)
         if not len(table):
             raise TableError(f"{self.source} has no rows.")
         return table
 
     def _batches_of(self, part: PartFile) -> Iterator[pa.RecordBatch]:
-        first_row = 0
+        first_row = unpacked = 0
+        n_bytes = part.path.stat().st_size
         with _readable(part), _naming(part):
             for batch in FORMATS[part.format].read(part, self.schema):
                 _refuse_bad_cells(batch, self.columns, first_row)
+                unpacked += held_bytes(batch)
+                refuse_flood(part, unpacked, n_bytes)
                 if len(batch):
-                    yield _as_schema(batch, self.schema)
+                    yield _as_schema(batch, self.schema, self.columns, first_row)
                 first_row += len(batch)
 
 
@@ -141,6 +153,7 @@ def _schemas(parts: Sequence[PartFile], columns: Sequence[str], *, typed: bool) 
         some = list(group)
         with _readable(some[0]):
             for part, schema in zip(some, FORMATS[name].schemas(some, columns, typed=typed), strict=True):
+                refuse_names(part, schema.names)
                 with _naming(part):
                     unique_names(schema.names)
                 yield part, schema
@@ -174,35 +187,74 @@ def _common_schema(found: dict[PartFile, pa.Schema], columns: Sequence[str]) -> 
         if absent:
             other = next(iter(holders[absent[0]]))
             raise ColumnError(f"{part} lacks {absent}, which {other} has. All files of a table need the same columns.")
-    return pa.schema([_common_field(fields) for fields in holders.values()], metadata=first.metadata)
+    common = [_common_field(fields, is_score=name in columns) for name, fields in holders.items()]
+    return pa.schema(common, metadata=first.metadata)
 
 
-def _common_field(fields: dict[PartFile, pa.Field]) -> pa.Field:
+def _common_field(fields: dict[PartFile, pa.Field], *, is_score: bool) -> pa.Field:
     """Return a field that the cells of all files fit in."""
-    import pyarrow as pa
     import pyarrow.types as pt
 
     first, *_ = known = [field for field in fields.values() if not pt.is_null(field.type)] or list(fields.values())
     types = {field.type for field in known}
     if len(types) == 1:
         return first
-    if all(pt.is_integer(kind) or pt.is_floating(kind) for kind in types):
-        return first.with_type(pa.int64() if all(map(pt.is_signed_integer, types)) else pa.float64())
-    if all(map(is_text, types)):
-        return first.with_type(pa.large_string())
+    common = _common_number(types, is_score=is_score) or _common_text(fields, types)
+    if common is not None:
+        return first.with_type(common)
     one, a = next(iter(fields.items()))
     other, b = next((part, field) for part, field in fields.items() if field.type != a.type)
     raise ColumnError(f"Column {first.name!r} holds {a.type} in {one} and {b.type} in {other}; save it as one type.")
 
 
-def _as_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+def _common_number(types: set[Any], *, is_score: bool) -> pa.DataType | None:
+    """Return the type for numbers of several types: whole numbers stay whole, for they may be ids."""
+    import pyarrow as pa
+    import pyarrow.types as pt
+
+    if is_score and all(map(is_numeric, types)):
+        return pa.float64()
+    if all(map(pt.is_integer, types)):
+        return pa.uint64() if all(map(pt.is_unsigned_integer, types)) else pa.int64()
+    return pa.float64() if all(pt.is_integer(kind) or pt.is_floating(kind) for kind in types) else None
+
+
+def _common_text(fields: dict[PartFile, pa.Field], types: set[Any]) -> pa.DataType | None:
+    """Return the type for texts of several types; cells of a csv are numbers where another file says so."""
+    import pyarrow as pa
+    import pyarrow.types as pt
+
+    if all(map(is_text, types)):
+        return pa.large_string()
+    typed = {field.type for part, field in fields.items() if part.format != "csv"}
+    return pa.float64() if typed and all(map(pt.is_floating, typed)) else None
+
+
+def _as_schema(
+    batch: pa.RecordBatch, schema: pa.Schema, columns: Sequence[str] = (), first_row: int = 0
+) -> pa.RecordBatch:
     """Return the columns of a batch in the order and as the types that all files share."""
     import pyarrow as pa
 
     if batch.schema.equals(schema):
         return batch
-    arrays = [batch[field.name].cast(field.type) for field in schema]
+    arrays = [_cast(batch[field.name], field, first_row, is_score=field.name in columns) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _cast(column: pa.Array, field: pa.Field, first_row: int, *, is_score: bool) -> pa.Array:
+    """Return a column as another type; scores are rounded as float64 is, anything else must stay exact."""
+    import pyarrow as pa
+
+    if field.type == pa.float64() and (is_score or is_text(column.type)):
+        return pa.array(arrow_as_floats(column, field.name, first_row), from_pandas=True)
+    try:
+        return column.cast(field.type)
+    except pa.ArrowInvalid:
+        raise ColumnError(
+            f"Column {field.name!r} holds {column.type} here and numbers of another type in other files; as "
+            f"{field.type} some of them would change. Save it as one type."
+        ) from None
 
 
 @contextmanager

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from glob import glob, has_magic
 from pathlib import Path
 
-from vecuq._check import existing_file
+from vecuq._check import existing_file, real_path
+from vecuq._files import temporary_folder
 from vecuq.errors import TableError
 
 PathLike = str | os.PathLike[str]
 STDIO = "-"
+_STDIN = "standard input"
 # Most rows of a batch that is read or written at once.
 BATCH_ROWS = 65_536
 # How a file is read and written, by its ending; gz is unpacked and packed on the way.
@@ -124,6 +126,11 @@ class TableSource:
         return self.parts[0].kind
 
     @property
+    def is_stdin(self) -> bool:
+        """Whether it came through standard input."""
+        return self.shown == _STDIN
+
+    @property
     def n_bytes(self) -> int:
         """How large the files are together."""
         return sum(part.path.stat().st_size for part in self.parts)
@@ -145,14 +152,14 @@ def stands_for(where: PathLike | Sequence[PathLike] | TableSource, path: PathLik
         return any(stands_for(one, path) for one in where)
     if is_stdio(where) or is_stdio(path):
         return False
-    found, final = Path(where), Path(path).resolve()
+    found, final = Path(where), real_path(path)
     if found.is_dir():
         return final.parent == found.resolve()
     if not found.exists() and has_magic(str(where)):
         return fnmatch(str(final), str(found.absolute())) or any(
             stands_for(match, path) for match in glob(str(where), recursive=True)
         )
-    return final == found.resolve() or (final.exists() and found.exists() and final.samefile(found))
+    return final == real_path(found) or (final.exists() and found.exists() and final.samefile(found))
 
 
 def _shown(paths: Sequence[PathLike]) -> str:
@@ -196,16 +203,12 @@ def _unmarked(files: Iterable[Path]) -> Iterator[Path]:
 
 def _standard_input() -> TableSource:
     """Keep standard input in a temporary file, since types are known only after all rows were seen."""
-    handle, name = tempfile.mkstemp(prefix="vecuq-", suffix=".part")
-    path = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
+    with ExitStack() as stack:
+        path = stack.enter_context(temporary_folder()) / "stdin"
+        with path.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file, 2**20)
-        part = PartFile(path, _sniffed(path), "standard input")
-    except BaseException:
-        path.unlink()
-        raise
-    weakref.finalize(part, path.unlink, missing_ok=True)
+        part = PartFile(path, _sniffed(path), _STDIN)
+        weakref.finalize(part, stack.pop_all().close)
     return TableSource(part.shown, (part,))
 
 

@@ -87,7 +87,8 @@ class GridMap:
         nats = float(np.ptp(level)) + np.log(level.size) + 40.0
         last = np.array([axis[-1] - axis[-2] for axis in self.axes])
         first = np.array([axis[1] - axis[0] for axis in self.axes])
-        return -0.5 * self.epsilon * nats / first, 0.5 * self.epsilon * nats / last
+        with np.errstate(over="ignore"):  # nowhere, for an epsilon near the largest float64
+            return -0.5 * self.epsilon * nats / first, 0.5 * self.epsilon * nats / last
 
     @cached_property
     def _cells(self) -> Cells:

@@ -28,6 +28,8 @@ from vecuq.transport.targets import Corners, Grid
 
 # Small enough for the products of a block to stay in the cache.
 _ROWS = 960
+# More than anybody can pay for, however steep; its powers are still finite.
+_MOST_NODES = 1e9
 # By how much the degrees of a product may exceed those of one column.
 _BEYOND = 2
 
@@ -107,7 +109,7 @@ def nodes_needed(steepness: float) -> int:
 
     ``steepness`` is (width of the box) x (width of the grid) / epsilon, 2 at the defaults.
     """
-    return math.ceil(4.0 + 5.6 * math.sqrt(steepness))
+    return math.ceil(min(4.0 + 5.6 * math.sqrt(steepness), _MOST_NODES))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,6 @@ from .evaluating import compare as compare
 from .evaluating import evaluate as evaluate
 from .evaluation_files import curves_ending as curves_ending
 from .evaluation_files import table_ending as table_ending
-from .evaluation_files import write_evaluation as write_evaluation
-from .evaluation_files import write_sheets as write_sheets
 from .examining import Examined as Examined
 from .examining import doctor as doctor
 from .fitting import FIT_MISSING as FIT_MISSING
@@ -21,6 +19,7 @@ from .measuring import measure as measure
 from .measuring_answers import WantedOfAnswers as WantedOfAnswers
 from .measuring_answers import is_answers as is_answers
 from .measuring_answers import measure_answers as measure_answers
+from .monitoring import DEFAULT_WAIT as DEFAULT_WAIT
 from .monitoring import Monitored as Monitored
 from .monitoring import monitor as monitor
 from .ranking import Ranked as Ranked

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from vecuq._check import one_line
 from vecuq._run import resolve_jobs, side_by_side
 from vecuq.answers import Answer, Answerer, AnswerRecord, Journal, Plan, Question, RefusedQuestionError, read_questions
-from vecuq.errors import TableError, VecuqError
+from vecuq.errors import SettingError, TableError, VecuqError
 from vecuq.table import PathLike
 from vecuq.workflows.places import refuse_overwriting
 
@@ -57,6 +58,7 @@ def ask(
     at_once = resolve_jobs(n_jobs)
     _refuse_place(Path(out), Path(questions))
     wanted = list(read_questions(questions))
+    _refuse_unwritable(answerer, plan)
     report = progress or (lambda _: None)
     started, tokens, refused = time.perf_counter(), 0, dict[str, str]()
     with Journal.opened(out) as journal:
@@ -64,15 +66,14 @@ def ask(
         before = len(wanted) - len(todo)
         report(AskProgress(before, len(wanted)))
         for done, (question, reply) in enumerate(_replies(todo, answerer, plan, at_once), start=before + 1):
-            if isinstance(reply, RefusedQuestionError):
-                refused[question.id] = reply.words
-                report(AskProgress(done, len(wanted), refused=reply))
+            kept = reply if isinstance(reply, RefusedQuestionError) else _kept(reply, question, journal, answerer, plan)
+            if isinstance(kept, RefusedQuestionError):
+                refused[question.id] = kept.words
+                report(AskProgress(done, len(wanted), refused=kept))
                 _give_up_if_hopeless(journal, refused)
                 continue
-            journal.append(_record(question, reply, answerer, plan))
-            spent = sum(len(answer.logprobs or ()) for answer in (reply[0], *reply[1]))
-            tokens += spent
-            report(AskProgress(done, len(wanted), spent))
+            tokens += kept
+            report(AskProgress(done, len(wanted), kept))
     return Asked(len(wanted), len(todo) - len(refused), tokens, time.perf_counter() - started, refused)
 
 
@@ -90,6 +91,14 @@ def _is_compressed(out: Path) -> bool:
         return False
     with out.open("rb") as file:
         return file.read(2) == b"\x1f\x8b"
+
+
+def _refuse_unwritable(answerer: Answerer, plan: Plan) -> None:
+    """Raise now, before anything is sent, what would be an error with every answer."""
+    try:
+        _record(Question("", ""), (Answer(text=""), []), answerer, plan).to_line().encode()
+    except ValueError as error:
+        raise SettingError(f"The model's name and settings cannot be written as JSON: {one_line(error)}") from None
 
 
 def _give_up_if_hopeless(journal: Journal, refused: Mapping[str, str]) -> None:
@@ -126,6 +135,17 @@ def _unanswered(wanted: Sequence[Question], journal: Journal, answerer: Answerer
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     names = [name for name in {**now, **before} if before.get(name) != now.get(name)]
     return ", ".join(f"{name} {before.get(name)!r} (now {now.get(name)!r})" for name in names) or "other settings"
+
+
+def _kept(
+    answers: Answers, question: Question, journal: Journal, answerer: Answerer, plan: Plan
+) -> int | RefusedQuestionError:
+    """Write answers, and return the number of their tokens; answers that cannot be written are one question less."""
+    try:
+        journal.append(_record(question, answers, answerer, plan))
+    except ValueError as error:
+        return RefusedQuestionError(question.id, f"its answers cannot be written: {one_line(error)}")
+    return sum(len(answer.logprobs or ()) for answer in (answers[0], *answers[1]))
 
 
 def _record(question: Question, answers: Answers, answerer: Answerer, plan: Plan) -> AnswerRecord:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vecuq import evaluation
 from vecuq._check import Array, warn_user
 from vecuq._draw import Sheet
-from vecuq._files import refuse_unwritable
 from vecuq.errors import MissingValueWarning, VecuqError, VecuqWarning
 from vecuq.evaluation import Bootstrap, Evaluation, Verdict
 from vecuq.ranker import Settings, fit_ranker
 from vecuq.table import RESERVED, PathLike, ScoreTable, TableLike, TableReader, warn_of_columns
-from vecuq.workflows.evaluation_files import curves_ending, write_curves
+from vecuq.workflows.directions import recorded_directions
+from vecuq.workflows.evaluation_files import curves_ending, refuse_outputs, table_ending, write_both, write_sheets
 from vecuq.workflows.labels import Labels, label_columns, score_columns
 
 if TYPE_CHECKING:
@@ -46,21 +46,30 @@ def evaluate(
     labels: Labels,
     *,
     columns: Sequence[str] | None = None,
-    flip: Sequence[str] = (),
+    flip: Sequence[str] | None = None,
     metrics: Sequence[str] | None = None,
     bootstrap: Bootstrap | None = None,
+    out: PathLike | None = None,
     curves: PathLike | None = None,
+    force: bool = False,
 ) -> Evaluation:
     """Evaluate every score column of a table with labels, and its ``uncertainty`` if it has one.
 
-    With ``curves``, risk-coverage and rejection curves are written there: a picture (png, svg) or numbers (csv).
+    Without ``flip``, columns are flipped that were when the table was scored, if its format keeps that (parquet and
+    Arrow do). A column is doubted if nothing says in which direction it points, and the other one looks better.
+    With ``out``, the numbers are written there: csv, md (Markdown) or tex (LaTeX). With ``curves``, risk-coverage and
+    rejection curves: a picture (png, svg) or numbers (csv). Both files are written or none. ``force`` replaces also a
+    file that the job reads, or one of another kind.
     """
+    if out is not None:
+        table_ending(out)
     if curves is not None:
-        curves_ending(curves, taken=[table])
-        refuse_unwritable(curves)
-    whole = TableReader(table).whole()
+        curves_ending(curves, beside=out)
+    refuse_outputs([path for path in (out, curves) if path is not None], reads=[table], force=force)
+    reader = TableReader(table)
+    whole, said = reader.whole(), recorded_directions(reader.schema)
     truth = label_columns(whole, labels, scores=columns or ())
-    scores = score_columns(whole, labels, columns, flip)
+    scores = _directed(whole, labels, columns, flip, said)
     methods = scores.by_name()
     if columns is None:
         _warn_unread(whole, {*scores.columns, *labels.named().values()})
@@ -68,9 +77,26 @@ def evaluate(
         methods["uncertainty"] = ScoreTable.of(whole, columns=["uncertainty"]).values[:, 0]
     drawn = None if curves is None else evaluation.selective_curves(methods, **truth)
     found = evaluation.evaluate(methods, **truth, metrics=metrics, bootstrap=bootstrap)
-    if curves is not None and drawn is not None:
-        write_curves(drawn, curves)
+    unsaid = {*scores.columns} - {*said} if flip is None else set()
+    doubted = tuple(name for name in evaluation.best_upside_down(found) if name in unsaid)
+    found = replace(found, flipped=tuple(sorted(scores.flipped)), doubted=doubted)
+    write_both(found, out, drawn, curves)
     return found
+
+
+def _directed(
+    table: pa.Table,
+    labels: Labels,
+    columns: Sequence[str] | None,
+    flip: Sequence[str] | None,
+    said: Mapping[str, bool],
+) -> ScoreTable:
+    """Return the score columns, in the directions that the user states or else the table itself."""
+    if flip is not None:
+        return score_columns(table, labels, columns, flip)
+    plain = score_columns(table, labels, columns, ())
+    flipped = [name for name in plain.columns if said.get(name)]
+    return score_columns(table, labels, columns, flipped) if flipped else plain
 
 
 def compare(
@@ -81,8 +107,17 @@ def compare(
     columns: Sequence[str] | None = None,
     flip: Sequence[str] = (),
     bootstrap: Bootstrap | None = None,
+    out: PathLike | None = None,
+    force: bool = False,
 ) -> Compared:
-    """Fit vecuq and every baseline on the calibration rows alone, and evaluate them all on the test rows."""
+    """Fit vecuq and every baseline on the calibration rows alone, and evaluate them all on the test rows.
+
+    With ``out``, the table is written there: csv, md (Markdown) or tex (LaTeX). ``force`` replaces also a file that the
+    job reads, or one of another kind.
+    """
+    if out is not None:
+        table_ending(out)
+        refuse_outputs([out], reads=[calibration, test], force=force)
     fitted_on = score_columns(TableReader(calibration).whole(), labels, columns, flip)
     warn_of_columns(fitted_on, directions=False)  # the labels show directions
     whole = TableReader(test).whole()
@@ -92,9 +127,12 @@ def compare(
     components = {_beside(name, combined): values for name, values in new.by_name().items()}
     ours = {name: found for name, found in combined.items() if not name.endswith("()")}
     found = evaluation.evaluate(ours | components | combined, **truth, bootstrap=bootstrap)
+    found = replace(found, flipped=tuple(_beside(name, combined) for name in sorted(new.flipped)))
     known = [one.metric.key for one in found.comparisons]
     deciding = [key for key in DECIDING if key in known]
     sheet = evaluation.comparison_sheet(found, deciding, tuple(components))
+    if out is not None:
+        write_sheets([sheet], out)
     return Compared(found, sheet, evaluation.verdicts(found, deciding), tuple(components), failed)
 
 

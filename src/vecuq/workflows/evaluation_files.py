@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vecuq import evaluation
 from vecuq._draw import FORMATS, Sheet
-from vecuq._files import write_atomic
+from vecuq._files import atomic_files, refuse_unwritable, write_atomic
 from vecuq.errors import SettingError
 from vecuq.evaluation import Evaluation, SelectiveCurves
 from vecuq.table import PathLike, TableLike, write_batches
-from vecuq.workflows.places import refuse_overwriting
+from vecuq.workflows.contents import kind_to_write
+from vecuq.workflows.places import refuse_overwriting, refuse_replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 CURVES = ("png", "svg", "csv")
+
+
+def refuse_outputs(outputs: Iterable[PathLike], *, reads: Sequence[TableLike], force: bool) -> None:
+    """Raise, before any long work, if one of the files cannot be written, or would replace what must stay."""
+    for out in outputs:
+        refuse_replacing(out, writes=kind_to_write(out), reads=reads, force=force)
+        refuse_unwritable(out)
+
+
+def write_both(
+    found: Evaluation, out: PathLike | None, drawn: Sequence[SelectiveCurves] | None, curves: PathLike | None
+) -> None:
+    """Write tables, curves or both: all that is wanted, or nothing."""
+    outputs = [path for path in (out, curves) if path is not None]
+    if not outputs:
+        return
+    with atomic_files(*outputs) as new:
+        if out is not None:
+            write_evaluation(found, new[0])
+        if curves is not None and drawn is not None:
+            write_curves(drawn, new[-1])
 
 
 def write_evaluation(found: Evaluation, out: PathLike) -> None:
@@ -60,21 +82,22 @@ def _curve_batches(curves: Sequence[SelectiveCurves]) -> Iterator[pa.RecordBatch
             yield pa.RecordBatch.from_pydict({"task": task, "score": name, "share": one.share, "value": values})
 
 
-def table_ending(out: PathLike, *, taken: Sequence[TableLike] = ()) -> str:
-    """Return the ending of a file of tables; an unknown one, and a file that is ``taken``, are refused."""
-    return _ending(out, FORMATS, "Tables", taken)
+def table_ending(out: PathLike) -> str:
+    """Return the ending of a file of tables; an unknown one is refused."""
+    return _ending(out, FORMATS, "Tables")
 
 
-def curves_ending(out: PathLike, *, taken: Sequence[TableLike] = ()) -> str:
-    """Return the ending of a file of curves; an unknown one, and a file that is ``taken``, are refused."""
-    return _ending(out, CURVES, "Curves", taken)
+def curves_ending(out: PathLike, *, beside: PathLike | None = None) -> str:
+    """Return the ending of a file of curves; an unknown one, and the file that is written ``beside``, are refused."""
+    if beside is not None:
+        refuse_overwriting(out, [beside])
+    return _ending(out, CURVES, "Curves")
 
 
-def _ending(out: PathLike, known: Collection[str], what: str, taken: Sequence[TableLike]) -> str:
+def _ending(out: PathLike, known: Collection[str], what: str) -> str:
     ending = Path(out).suffix.lstrip(".").lower()
     if not Path(out).parent.is_dir():
         raise SettingError(f"{out} cannot be written: there is no folder {Path(out).parent}.")
     if ending not in known:
         raise SettingError(f"{what} are written as {', '.join(known)}; {out} ends in none of these.")
-    refuse_overwriting(out, taken)
     return ending

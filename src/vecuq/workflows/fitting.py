@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from vecuq._check import finite_rows, one_of, refuse_missing
+from vecuq._check import count_missing, finite_rows, one_of, refuse_missing
 from vecuq._run import ahead
-from vecuq.errors import ConvergenceError
+from vecuq.errors import CalibrationError, ConvergenceError
 from vecuq.ranker import Ranker, Settings, fit_ranker, fit_stream, stream_nodes
 from vecuq.table import (
     PathLike,
@@ -49,26 +49,39 @@ def fit(
     flip: Sequence[str] | None = None,
     missing: str = "error",
     drop_hint: str = "missing='drop'",
+    force: bool = False,
     watch: Watch = NOBODY,
 ) -> Fitted:
     """Fit a ranker to a table and save it.
 
     ``calibration`` is a file, several, a folder of part files, a pattern, or ``-`` for standard input. Rows with
     missing or infinite scores are refused, unless ``missing="drop"`` drops them; ``drop_hint`` says so in the error.
+    ``force`` replaces also a file that the job reads, or one that holds no model.
     """
     one_of("missing", missing, FIT_MISSING)
-    refuse_place(model, what="A model", reads=[calibration])
+    refuse_place(model, writes="model", reads=[calibration], force=force)
     source = TableSource.of(calibration)
     hint = f"{drop_hint} drops them."
     done = _fit_streaming(source, settings or Settings(), columns, flip, missing, hint, watch)
     if done is None:
         table = read_table(source, columns=columns, flip=flip)
-        kept = _complete(table) if missing == "drop" else table
+        kept = _only_complete(table) if missing == "drop" else table
         refuse_missing(kept.values, kept.columns, hint=hint)
         ranker = fit_ranker(kept, settings, progress=watch.sweep)
         done = Fitted(ranker, tuple(getattr(table.others, "column_names", ())), len(table) - len(kept))
     done.ranker.save(model)
     return done
+
+
+def _only_complete(table: ScoreTable) -> ScoreTable:
+    """Return the rows that have a finite number in every column; that none has is an error."""
+    kept = _complete(table)
+    if len(table) and not len(kept):
+        raise CalibrationError(
+            f"None of the {len(table):,} calibration rows is complete ({count_missing(table.values, table.columns)} "
+            f"missing or infinite), so dropping incomplete ones leaves nothing. Leave such columns out."
+        )
+    return kept
 
 
 def _complete(table: ScoreTable) -> ScoreTable:

@@ -42,13 +42,15 @@ def measure(
     measures: Sequence[str] = DEFAULT_MEASURES,
     temperature: float = 1.0,
     embedding: str = "auto",
+    force: bool = False,
     watch: Watch = NOBODY,
 ) -> Measured:
     """Measure the outputs in some files, one per member or one for all, and write the scores as a table.
 
     Its columns: ``id``, the measures and, where the outputs hold labels, ``label``, ``prediction`` and ``is_error``.
+    ``force`` replaces also a file that the job reads, or one that holds no table.
     """
-    refuse_place(out, reads=[*outputs, *train])
+    refuse_place(out, reads=[*outputs, *train], force=force)
     given = read_outputs(outputs, temperature=temperature)
     if not given.n_rows:
         raise TableError("The outputs have no rows, so there is nothing to measure.")

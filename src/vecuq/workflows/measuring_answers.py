@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vecuq._check import one_of
+from vecuq._files import temporary_folder
 from vecuq._run import in_order, resolve_jobs
 from vecuq.errors import TableError
 from vecuq.measures import QUALITIES, Measure, find_measures, text
@@ -93,6 +93,7 @@ def measure_answers(
     renormalise: bool = False,
     complete: bool = False,
     n_jobs: int | None = None,
+    force: bool = False,
     watch: Watch = NOBODY,
 ) -> MeasuredAnswers:
     """Measure the answers in some files and write the scores as a table: ``id``, the measures, perhaps ``quality``.
@@ -100,19 +101,20 @@ def measure_answers(
     ``samples``, ``kind``, ``strict`` and ``renormalise`` are those of :func:`vecuq.answers.read_answers`. A column that
     no answer allows is not written. Single values may be missing; ``complete`` leaves such rows out. ``n_jobs``
     processes share the work (None: 1, -1: all cores); the rows keep their order.
+    ``force`` replaces also a file that the job reads, or one that holds no table.
     """
     from vecuq.answers import read_answers
 
     wanted = WantedOfAnswers() if wanted is None else wanted
     processes = resolve_jobs(n_jobs)
-    refuse_place(out, reads=[*answers, *samples])
+    refuse_place(out, reads=[*answers, *samples], force=force)
     reader = read_answers(answers, samples=samples, kind=kind, strict=strict, renormalise=renormalise)
     reader.progress = watch.read
     tally = AnswerTally(wanted.columns)
     needed = tuple(measure.name for measure in wanted.found)
     # Only after the last answer is it known which columns there are, so the table waits in a temporary file.
-    with TemporaryDirectory(prefix="vecuq-") as folder:
-        waiting = Path(folder) / "scores.parquet"
+    with temporary_folder() as folder:
+        waiting = folder / "scores.parquet"
         chunks = in_order(partial(measure_chunk, wanted), _chunks(reader), n_jobs=processes)
         write_batches(waiting, _gathered(_counted(chunks, tally, watch)))
         tally.refuse_empty(needed)

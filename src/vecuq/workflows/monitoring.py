@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import file_digest
 from pathlib import Path
 
 import numpy as np
 
-from vecuq._files import saved_kind
+from vecuq._check import in_range
+from vecuq._files import locked, saved_kind
 from vecuq._load import load
-from vecuq.errors import ModelFileError, SettingError
-from vecuq.monitor import Monitor
+from vecuq.errors import ModelFileError, SettingError, TableError
+from vecuq.monitor import CountedFile, Monitor
 from vecuq.ranker import Ranker
 from vecuq.table import PathLike, ScoreTable, TableSource, read_batches, read_table
 from vecuq.workflows.places import load_model, refuse_place
 from vecuq.workflows.watch import NOBODY, Watch
 
 DEFAULT_ALPHA = 0.01
+# Seconds until a run gives up that waits for another one.
+DEFAULT_WAIT = 60.0
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,15 @@ class Passage:
     n_missing: int  # rows that lack a value
     n_infinite: int  # rows with an infinite value
     n_watched: int  # rows that the joint score or some column could take
+    is_stdin: bool = False
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file that was not shown to the monitor, because an earlier run has counted the same content."""
+
+    path: str
+    counted: CountedFile
 
 
 @dataclass(frozen=True)
@@ -39,11 +53,17 @@ class Monitored:
     monitor: Monitor
     files: tuple[Passage, ...]
     first_row: int  # rows seen before this run, by the saved state
+    skipped: tuple[Skipped, ...] = ()
 
     @property
     def unwatched(self) -> tuple[Passage, ...]:
         """The files of which no row could be watched."""
         return tuple(file for file in self.files if not file.n_watched)
+
+    @property
+    def blind(self) -> bool:
+        """Whether nothing is known of some file, be it that it was counted before."""
+        return bool(self.unwatched) or any(not one.counted.watched for one in self.skipped)
 
     def place_of(self, row: int) -> tuple[str | None, int]:
         """Return the file of a row of the stream and its number there, from 0; no file for rows of earlier runs."""
@@ -60,33 +80,40 @@ def monitor(
     calibration: PathLike | None = None,
     state: PathLike | None = None,
     alpha: float | None = None,
+    again: bool = False,
+    wait: float = DEFAULT_WAIT,
     watch: Watch = NOBODY,
 ) -> Monitored:
     """Show the rows of table files, in that order, to a monitor; go on from ``state`` if it is there, and renew it.
 
     A state keeps the alpha and the calibration rows that it began with; others are refused. Nothing is saved unless
     every file could be read.
+
+    A state also remembers which files it has counted, the last 10,000, by the SHA-256 of their bytes: a file that
+    comes ``again`` is skipped unless that is true. Standard input is not remembered. While another run works with the
+    state, this one waits, for ``wait`` seconds at most, and goes on from what that one has saved.
     """
     ranker = load_model(model)
     # A folder or a pattern is watched file by file, so that an alarm can name one.
     sources = [source for path in streams for source in TableSource.of(path).each()]
-    if state is not None:
-        refuse_place(state, what="The state of a monitor", reads=[model, *streams])
     rows = None if calibration is None else read_table(calibration, columns=ranker.columns, flip=ranker.flipped)
-    if state is not None and Path(state).exists():
-        watcher = _resumed(state, ranker, alpha)
-        if rows is not None:
-            _refuse_other_rows(state, watcher, rows)
-    else:
-        watcher = Monitor(ranker, rows, alpha=DEFAULT_ALPHA if alpha is None else alpha)
-    first = watcher.rows
-    files = tuple(_observe(watcher, source, watch) for source in sources)
-    if state is not None:
-        watcher.save(state)
-    return Monitored(watcher, files, first)
+    if state is None:
+        return _observed(_begun(ranker, rows, alpha), sources, watch=watch)
+    reads = [model, *streams, *([] if calibration is None else [calibration])]
+    refuse_place(state, writes="monitor", reads=reads, force=None)
+    with locked(state, wait=in_range("wait", wait, 0.0), waiting=watch.waiting):
+        watcher = _resumed(state, ranker, alpha, rows) if Path(state).exists() else _begun(ranker, rows, alpha)
+        done = _observed(watcher, sources, remember=True, again=again, watch=watch)
+        if done.files:
+            watcher.save(state)
+    return done
 
 
-def _resumed(state: PathLike, ranker: Ranker, alpha: float | None) -> Monitor:
+def _begun(ranker: Ranker, rows: ScoreTable | None, alpha: float | None) -> Monitor:
+    return Monitor(ranker, rows, alpha=DEFAULT_ALPHA if alpha is None else alpha)
+
+
+def _resumed(state: PathLike, ranker: Ranker, alpha: float | None, rows: ScoreTable | None) -> Monitor:
     if saved_kind(state) != "monitor":
         raise ModelFileError(f"{state} is not the state of a monitor; choose another file.")
     found: Monitor = load(state, ranker=ranker)
@@ -95,6 +122,8 @@ def _resumed(state: PathLike, ranker: Ranker, alpha: float | None) -> Monitor:
             f"{state} was begun with alpha={found.alpha:g}, which cannot become {alpha:g} on the way. "
             f"Leave alpha out, or begin with another state file."
         )
+    if rows is not None:
+        _refuse_other_rows(state, found, rows)
     return found
 
 
@@ -109,6 +138,48 @@ def _refuse_other_rows(state: PathLike, found: Monitor, rows: ScoreTable) -> Non
         )
 
 
+def _observed(
+    watcher: Monitor, sources: Sequence[TableSource], *, remember: bool = False, again: bool = False, watch: Watch
+) -> Monitored:
+    """Show the files to the monitor; skip those that it remembers, unless they are wanted again."""
+    first, files, skipped = watcher.rows, list[Passage](), list[Skipped]()
+    for source in sources:
+        memory = _Memory(watcher, source) if remember and not source.is_stdin else None
+        counted = memory.counted if memory is not None and not again else None
+        if counted is not None:
+            skipped.append(Skipped(str(source), counted))
+            continue
+        files.append(_observe(watcher, source, watch))
+        if memory is not None:
+            memory.keep(files[-1])
+    return Monitored(watcher, tuple(files), first, tuple(skipped))
+
+
+class _Memory:
+    """What a monitor knows of one file, by its content."""
+
+    def __init__(self, watcher: Monitor, source: TableSource) -> None:
+        self._known, self._path = watcher.counted, source.parts[0].path
+        self._facts = self._path.stat()
+        with self._path.open("rb") as file:
+            self._digest = file_digest(file, "sha256").digest()
+
+    @property
+    def counted(self) -> CountedFile | None:
+        """When the file was counted; None if it was not."""
+        return self._known.find(self._digest)
+
+    def keep(self, passage: Passage) -> None:
+        """Remember that the file was counted; one without rows was not, and is reported each time."""
+        now = self._path.stat()
+        if (now.st_size, now.st_mtime_ns) != (self._facts.st_size, self._facts.st_mtime_ns):
+            raise TableError(
+                f"{passage.path} changed while it was read; nothing was saved. Run again when it is whole."
+            )
+        if passage.n_rows:
+            self._known.add(self._digest, CountedFile(int(time.time()), passage.n_rows, passage.n_watched))
+
+
 def _observe(watcher: Monitor, source: TableSource, watch: Watch) -> Passage:
     ranker, infinite = watcher.ranker, 0
     first, missing, watched = watcher.rows, watcher.n_missing, watcher.n_watched
@@ -119,4 +190,4 @@ def _observe(watcher: Monitor, source: TableSource, watch: Watch) -> Passage:
         if watch.rows is not None:
             watch.rows(len(table))
     n_rows, n_missing, n_watched = watcher.rows - first, watcher.n_missing - missing, watcher.n_watched - watched
-    return Passage(str(source), first, n_rows, n_missing, infinite, n_watched)
+    return Passage(str(source), first, n_rows, n_missing, infinite, n_watched, source.is_stdin)

@@ -9,21 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vecuq._check import Array, one_of, wanted_columns
+from vecuq._check import Array, one_of
 from vecuq._files import atomic_folder, write_atomic
 from vecuq.errors import TableError
 from vecuq.evaluation import Bootstrap, evaluate
-from vecuq.ranker import Ranker, Settings
-from vecuq.table import PathLike, ScoreTable, TableLike, TableReader, TableSource, is_stdio
+from vecuq.ranker import Ranker, Ranking, Settings
+from vecuq.table import PathLike, ScoreTable, TableLike, TableReader, TableSource
 from vecuq.workflows.fitting import FIT_MISSING, Fitted, fit
 from vecuq.workflows.labels import Labels, label_columns
-from vecuq.workflows.places import load_model, refuse_overwriting, refuse_place, refuse_stdout
+from vecuq.workflows.places import load_model, refuse_folder_name, refuse_place, refuse_replacing, refuse_stdout
 from vecuq.workflows.scored_batches import PLAIN, Wanted
 from vecuq.workflows.scoring import Scored, score_rows
+from vecuq.workflows.two_tables import doubt_order, doubt_same, refuse_absent, refuse_wrong_tables
 from vecuq.workflows.watch import NOBODY, Watch
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+_MODEL, _PAGE = "model.vecuq", "report.html"
 
 
 @dataclass(frozen=True)
@@ -46,50 +50,52 @@ def rank(
     labels: Labels | None = None,
     wanted: Wanted = PLAIN,
     calibration_missing: str = "error",
+    force: bool = False,
     watch: Watch = NOBODY,
 ) -> Ranked:
-    """Fit, score and report in one go: a model, a ranked table and a page in ``folder``.
+    """Fit, score and report in one go: a model, a ranked table and a page in ``folder``; all three or nothing.
 
     ``wanted`` is what :func:`score` adds to the table, and in which order; its alpha is the report's too.
     ``calibration_missing="drop"`` drops incomplete calibration rows, as :func:`fit` does by ``missing="drop"``.
+    ``force`` replaces also files that the job reads, or files of another kind.
     """
     one_of("calibration_missing", calibration_missing, FIT_MISSING)
-    _refuse_one_input(calibration, new)
+    refuse_wrong_tables(calibration, new)
     refuse_stdout(folder, "A folder")
-    refuse_overwriting(Path(folder) / "report.html", [calibration, new])
+    refuse_folder_name(folder)
     rows = TableSource.of(new)
-    refuse_overwriting(Path(folder) / f"ranked{rows.kind}", [calibration, rows])
-    _refuse_absent(labels, rows)
+    names = {_MODEL: "model", f"ranked{rows.kind}": "table", _PAGE: "page"}
+    for name, kind in names.items():
+        refuse_replacing(Path(folder) / name, writes=kind, reads=[calibration, new], force=force)
+    known = TableSource.of(calibration)
+    refuse_absent(labels, rows, known)
+    doubt_same(known, rows)
+    fitting = {"columns": columns, "flip": flip, "missing": calibration_missing}
     with atomic_folder(folder) as part:
-        ranked = part / f"ranked{rows.kind}"
-        fitted = fit(
-            calibration,
-            part / "model.vecuq",
-            settings,
-            columns=columns,
-            flip=flip,
-            missing=calibration_missing,
-            drop_hint="calibration_missing='drop'",
-            watch=watch,
-        )
-        scored = score_rows(fitted.ranker, rows, ranked, wanted, watch=watch)
-        evaluation = evaluate_labels(ranked, fitted.ranker, labels) if labels else ()
-        write_report(
-            fitted.ranker, rows, part / "report.html", alpha=wanted.alpha, missing=wanted.missing, evaluation=evaluation
-        )
+        return _rank_into(part, known, rows, settings, fitting=fitting, labels=labels, wanted=wanted, watch=watch)
+
+
+def _rank_into(
+    part: Path,
+    calibration: TableSource,
+    rows: TableSource,
+    settings: Settings | None,
+    *,
+    fitting: dict[str, Any],
+    labels: Labels | None,
+    wanted: Wanted = PLAIN,
+    watch: Watch = NOBODY,
+) -> Ranked:
+    """Write model, ranked table and page into a folder."""
+    ranked, hint = part / f"ranked{rows.kind}", "calibration_missing='drop'"
+    fitted = fit(calibration, part / _MODEL, settings, **fitting, drop_hint=hint, watch=watch)
+    scored = score_rows(fitted.ranker, rows, ranked, wanted, watch=watch)
+    evaluation = evaluate_labels(ranked, fitted.ranker, labels) if labels else ()
+    ranking = write_report(
+        fitted.ranker, rows, part / _PAGE, alpha=wanted.alpha, missing=wanted.missing, evaluation=evaluation
+    )
+    doubt_order(fitted.ranker, ranking.uncertainty)
     return Ranked(fitted, scored, evaluation)
-
-
-def _refuse_one_input(calibration: TableLike, new: TableLike) -> None:
-    if is_stdio(calibration) and is_stdio(new):
-        raise TableError("Standard input can be the calibration rows or the new rows, not both.")
-
-
-def _refuse_absent(labels: Labels | None, new: TableSource) -> None:
-    """Raise, before any long work, if a label column is not there."""
-    named = labels.named().values() if labels else ()
-    if named:
-        wanted_columns(dict.fromkeys(named), TableReader(new, typed=False).schema.names, purpose="named as a label")
 
 
 def report(
@@ -100,14 +106,16 @@ def report(
     alpha: float | None = None,
     missing: str = "nan",
     labels: Labels | None = None,
+    force: bool = False,
 ) -> None:
     """Write a self-contained HTML page about a ranker and the rows it ranks.
 
     ``alpha`` is the false-alarm rate of the threshold, by default that of the model; for ``missing`` see
     :meth:`vecuq.Ranker.rank`. With ``labels``, the page says how well each score finds what it should.
+    ``force`` replaces also a file that the job reads, or one that holds no page.
     """
     ranker = load_model(model)
-    refuse_place(out, what="A report", reads=[model, new])
+    refuse_place(out, writes="page", reads=[model, new], force=force)
     Wanted(alpha=alpha, missing=missing).refuse(ranker)
     write_report(ranker, TableSource.of(new), out, alpha=alpha, missing=missing, labels=labels)
 
@@ -121,8 +129,8 @@ def write_report(
     missing: str = "nan",
     labels: Labels | None = None,
     evaluation: Sequence[dict[str, Any]] = (),
-) -> None:
-    """Rank the rows once more and write the page."""
+) -> Ranking:
+    """Rank the rows once more, write the page, and return the ranking."""
     from vecuq.report import build_report
 
     if alpha is not None:
@@ -136,6 +144,7 @@ def write_report(
         evaluation = _areas(table, scores, ranking.uncertainty, labels)
     page = build_report(ranker, table, ranking, title=_title(new), evaluation=list(evaluation) or None)
     write_atomic(out, page.encode())
+    return ranking
 
 
 def _with_every_column(table: pa.Table, ranker: Ranker) -> pa.Table:
@@ -178,19 +187,28 @@ def _areas(table: pa.Table, scores: ScoreTable, uncertainty: Array, labels: Labe
     )
 
 
-def demo(folder: PathLike) -> Ranked:
+def demo(folder: PathLike, *, force: bool = False) -> Ranked:
     """Run the whole job on the bundled example, an ensemble on handwritten digits, and leave its tables in ``folder``.
 
-    ``calibration.csv`` and ``new.csv`` are there to try other commands on.
+    ``calibration.csv`` and ``new.csv`` are there to try other commands on. ``force`` replaces whatever is there.
     """
     from vecuq.data import DEMO_SCORES, demo_files
 
+    refuse_folder_name(folder)
     calibration, new = demo_files()
-    tables = {Path(folder) / "calibration.csv": calibration, Path(folder) / "new.csv": new}
-    for path, source in tables.items():
-        if path.exists() and path.read_bytes() != source.read_bytes():
-            raise TableError(f"{path} is there and is not the bundled table. Choose another folder for the demo.")
-    done = rank(calibration, new, folder, columns=DEMO_SCORES, labels=Labels(error="is_error", ood="is_ood"))
-    for path, source in tables.items():
-        write_atomic(path, source.read_bytes())
-    return done
+    tables = {"calibration.csv": calibration, "new.csv": new}
+    for name, source in tables.items():
+        path = Path(folder) / name
+        if not force and path.exists() and path.read_bytes() != source.read_bytes():
+            raise TableError(
+                f"{path} is there and is not the bundled table. Choose another folder for the demo, or replace it with "
+                f"force=True."
+            )
+    for name, kind in {_MODEL: "model", "ranked.csv": "table", _PAGE: "page"}.items():
+        refuse_replacing(Path(folder) / name, writes=kind, force=force)
+    known, rows = TableSource.of(calibration), TableSource.of(new)
+    with atomic_folder(folder) as part:
+        for name, source in tables.items():
+            (part / name).write_bytes(source.read_bytes())
+        labels = Labels(error="is_error", ood="is_ood")
+        return _rank_into(part, known, rows, None, fitting={"columns": DEMO_SCORES}, labels=labels)

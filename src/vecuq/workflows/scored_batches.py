@@ -15,6 +15,7 @@ from vecuq.conformal import flagged, largest_selected
 from vecuq.errors import ColumnError, SettingError
 from vecuq.ranker import MISSING_CHOICES, Ranker, Ranking
 from vecuq.table import CONTRIBUTION, RESERVED, ScoreTable, is_added
+from vecuq.workflows.directions import with_directions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -125,7 +126,7 @@ class BatchScorer:
         batch = batch.drop_columns(list(self.dropped)) if self.dropped else batch
         for name, column in added.items():
             batch = batch.append_column(name, column)
-        return batch
+        return with_directions(batch, self.ranker.columns, self.ranker.flipped)
 
     def _table_of(self, batch: pa.RecordBatch) -> ScoreTable:
         """Convert a batch, once: into the model's columns and direction; what it lacks is missing."""

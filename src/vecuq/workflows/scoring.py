@@ -38,7 +38,7 @@ class Scored:
     """A ranked table on disk: how many rows were scored, and how many of them are what."""
 
     n_rows: int
-    n_missing: int  # rows without a score; the column `flagged` is true for them
+    n_missing: int  # rows without a score; the column `flagged` is true for them, and `top` leaves them out
     n_flagged: int | None  # rows that are flagged for their p-value
     n_selected: int | None = None
     n_written: int | None = None  # rows in the table, if only the most uncertain are
@@ -62,6 +62,7 @@ def score(
     sort: bool = False,
     top: int | None = None,
     stdout_format: str = "jsonl",
+    force: bool = False,
     watch: Watch = NOBODY,
 ) -> Scored:
     """Score a table in pieces of bounded size.
@@ -92,9 +93,12 @@ def score(
     sort
         Whether the most uncertain rows come first; all rows are then held in memory.
     top
-        Write that many of the most uncertain rows only, in this order; no more than these are held in memory.
+        Write that many of the most uncertain rows only, in this order, none without a score; no more than these are
+        held in memory.
     stdout_format
         ``"jsonl"`` or ``"arrow"`` (a stream).
+    force
+        Whether ``out`` may replace a file that the job reads, or one that holds no table.
     watch
         Called as rows are scored.
     """
@@ -103,7 +107,7 @@ def score(
         raise SettingError(f"stdout_format={stdout_format!r} is for standard output (-); {out} says its own format.")
     wanted = Wanted(alpha, explain, missing, select, replace, sort, top)
     found = load_any_model(model)
-    refuse_place(out, reads=[model, new])
+    refuse_place(out, reads=[model, new], force=force)
     return score_rows(_scoring_model(found, model), new, out, wanted, stdout_format=stdout_format, watch=watch)
 
 
@@ -193,7 +197,7 @@ class _RowCounts:
             n_missing,
             self.counts["flagged"] - n_missing if wanted.alpha is not None else None,
             self.counts["selected"] if wanted.select is not None else None,
-            min(wanted.top, n_rows) if wanted.top is not None else None,
+            min(wanted.top, n_rows - n_missing) if wanted.top is not None else None,
         )
 
 
@@ -203,12 +207,16 @@ def _warn(done: Scored, absent: Sequence[str]) -> None:
             f"The table lacks {sorted(absent)}; rows are scored without, by missing='marginal'.", MissingValueWarning
         )
     if done.n_missing:
-        also = (
-            ""
-            if done.n_flagged is None
-            else "; `flagged` is true for them, and the number of flagged rows leaves them out"
-        )
         warn_user(
-            f"{done.n_missing:,} of {done.n_rows:,} rows have missing or infinite scores and got no uncertainty{also}.",
+            f"{done.n_missing:,} of {done.n_rows:,} rows have missing or infinite scores and got no uncertainty"
+            f"{_fate_of_unscored(done)}.",
             MissingValueWarning,
         )
+
+
+def _fate_of_unscored(done: Scored) -> str:
+    if done.n_written is not None:
+        return "; they are not among the most uncertain"
+    if done.n_flagged is not None:
+        return "; `flagged` is true for them, and the number of flagged rows leaves them out"
+    return ""

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from vecuq._check import one_of
 from vecuq._draw import FORMATS
-from vecuq._files import atomic_folder, write_atomic
+from vecuq._files import atomic_folder
 from vecuq.errors import SettingError
 from vecuq.table import PathLike
+from vecuq.workflows.contents import kind_to_write
+from vecuq.workflows.places import refuse_replacing
 
 if TYPE_CHECKING:
     from vecuq.paper import Study
@@ -30,23 +32,29 @@ STUDY_NAMES = (
 )
 
 
+_PAGE = "index.html"
+
+
 def reproduce(
     name: str,
     folder: PathLike | None = None,
     *,
     data_dir: PathLike | None = None,
+    force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[Study, ...]:
     """Run one of the paper's studies or, with ``"all"``, all of them.
 
     With a ``folder``, write their tables (csv, Markdown, LaTeX), pictures (PNG, SVG) and one page that shows them.
     ``data_dir`` holds scores of larger models, which are not ours to bundle, for more tables of the study of text.
-    ``progress`` is called with what is being done.
+    ``force`` replaces also files of another kind; ``progress`` is called with what is being done.
     """
     from vecuq.paper import STUDIES, reproduce_text
 
     if data_dir is not None and name not in ("text", "all"):
         raise SettingError(f"data_dir= holds scores for the study 'text'; {name!r} does not use it. Leave it out.")
+    if folder is not None:
+        refuse_replacing(Path(folder) / _PAGE, writes="page", force=force)
     runs = STUDIES if data_dir is None else {**STUDIES, "text": lambda: reproduce_text(Path(data_dir))}
     studies = []
     for study in tuple(STUDIES) if name == "all" else (one_of("study", name, (*STUDIES, "all")),):
@@ -54,11 +62,11 @@ def reproduce(
         studies.append(runs[study]())
     if folder is not None:
         progress("drawing and writing")
-        write_studies(tuple(studies), folder)
+        write_studies(tuple(studies), folder, force=force)
     return tuple(studies)
 
 
-def write_studies(studies: tuple[Study, ...], folder: PathLike) -> None:
+def write_studies(studies: tuple[Study, ...], folder: PathLike, *, force: bool = False) -> None:
     """Write everything that studies have to show: all of it, or nothing."""
     from vecuq._draw import to_png, to_svg
     from vecuq.paper import render_page
@@ -67,10 +75,12 @@ def write_studies(studies: tuple[Study, ...], folder: PathLike) -> None:
         for study in studies:
             for sheet in (*study.sheets, *study.printed):
                 for ending, form in FORMATS.items():
-                    write_atomic(part / f"{sheet.name}.{ending}", form(sheet).encode())
+                    (part / f"{sheet.name}.{ending}").write_bytes(form(sheet).encode())
             for picture in study.pictures:
                 drawn = picture.draw()
                 stem = f"{study.name}_{picture.name}"
-                write_atomic(part / f"{stem}.png", to_png(drawn))
-                write_atomic(part / f"{stem}.svg", to_svg(drawn))
-        write_atomic(Path(part) / "index.html", render_page(studies).encode())
+                (part / f"{stem}.png").write_bytes(to_png(drawn))
+                (part / f"{stem}.svg").write_bytes(to_svg(drawn))
+        (part / _PAGE).write_bytes(render_page(studies).encode())
+        for file in part.iterdir():
+            refuse_replacing(Path(folder) / file.name, writes=kind_to_write(file), force=force)

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Watch:
-    """Functions that a long job calls: after each sweep with its marginal error, after rows were scored or read."""
+    """Functions that a long job calls.
+
+    After each sweep with its marginal error, after rows were scored or read, when it has to wait for another job.
+    """
 
     sweep: Callable[[int, float], None] | None = None
     rows: Callable[[int], None] | None = None
     read: Callable[[int], None] | None = None
+    waiting: Callable[[str], None] | None = None
 
 
 NOBODY = Watch()

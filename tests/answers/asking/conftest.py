@@ -16,7 +16,7 @@ class Handler(BaseHTTPRequestHandler):
         server.requests.append((self.path, dict(self.headers), body))
         time.sleep(server.delay)
         if server.refuses(body):
-            self.reply(400, {"error": {"message": "a filter is against it", "code": "filter"}})
+            self.reply(server.refusal, {"error": {"message": "a filter is against it", "code": "filter"}})
         elif server.script:
             code, content, *ways = server.script.pop(0)
             self.reply(code, content, **dict(*ways))
@@ -49,7 +49,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.requests, self.script = [], []
         self.delay, self.most_choices, self.tells_logprobs = 0.0, 1_000, True
-        self.end_tokens, self.filtered = (), ()
+        self.end_tokens, self.filtered, self.refusal = (), (), 400
         self.url = f"http://127.0.0.1:{self.server_port}/v1"
 
     def handle_error(self, request, client_address):

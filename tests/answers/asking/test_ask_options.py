@@ -12,7 +12,7 @@ def test_timeout_and_tries_are_the_user_s_to_choose(server, write_questions, tmp
     server.delay = 5
     out = tmp_path / "answers.jsonl"
     told = refused(*words(write_questions(1), out, "--timeout", "0.05", "--tries", "1"))
-    assert "timed out. Tried 1 time." in told
+    assert "timed out: no whole reply within 0.05 s (--timeout). Tried 1 time." in told
 
 
 def test_entropies_may_be_renormalised_and_the_answers_say_so(write_questions, tmp_path, run, words):

@@ -56,3 +56,16 @@ def test_many_refused_questions_do_not_stop_the_others_once_one_was_answered(
     assert "29 of 30 questions were refused" in run(*words(questions, out)).stderr
     server.filtered = tuple(f"what is {k}" for k in range(1, 9))
     assert "28 of 30 questions were refused" in run(*words(questions, out)).stderr
+
+
+def test_a_question_at_which_the_server_always_fails_does_not_stop_the_others(
+    server, write_questions, tmp_path, run, words, lines_of
+):
+    questions, out = write_questions(4), tmp_path / "answers.jsonl"
+    server.filtered, server.refusal = ("what is 0",), 500
+    for answered in (3, 0):
+        result = run(*words(questions, out, "--tries", 1))
+        assert result.exit_code == 1
+        assert result.stdout.startswith(f"{answered} question")
+        assert "error: 1 of 4 questions were refused" in result.stderr
+    assert [row["id"] for row in lines_of(out)] == ["q1", "q2", "q3"]

@@ -48,12 +48,33 @@ def test_a_reply_that_breaks_off_is_asked_for_again(server, missing, tells_lengt
     assert "closed the connection in the middle" in patient.told[0]
 
 
-def test_a_server_that_always_breaks_off_is_given_up_in_its_own_words(server):
-    server.script = [(*FINE, {"missing": 3})] * 3
-    with pytest.raises(
-        VecuqError, match=r"closed the connection .* Tried 3 times\. Start again later: answers on disk are kept"
-    ):
-        Patient(server.url, tries=3).post()
+def test_a_request_at_which_the_server_always_breaks_off_is_given_up_alone(server):
+    server.script = [(*FINE, {"missing": 3})] * 3 + [FINE]
+    patient = Patient(server.url, tries=3)
+    with pytest.raises(RejectedError, match=r"closed the connection in the middle of a reply\. Tried 3 times\.$"):
+        patient.post()
+    assert patient.post() == {"fine": True}
+
+
+@pytest.mark.parametrize("reply", [(500, {}), (*FINE, {"missing": 3})])
+def test_a_server_that_fails_at_twenty_requests_in_a_row_is_broken(server, reply):
+    patient = Patient(server.url, tries=1)
+    server.script = [reply] * 19 + [FINE] + [reply] * 20
+    failures = []
+    for _ in range(40):
+        try:
+            patient.post()
+        except VecuqError as error:
+            failures.append(error)
+    assert [type(error) for error in failures] == [RejectedError] * 38 + [VecuqError]
+    assert "Start again later: answers on disk are kept." in str(failures[-1])
+
+
+def test_a_busy_server_is_given_up_at_once(server):
+    server.script = [(503, {})]
+    with pytest.raises(VecuqError, match="Start again later") as caught:
+        Patient(server.url, tries=1).post()
+    assert not isinstance(caught.value, RejectedError)
 
 
 def test_a_first_request_that_nobody_hears_is_sent_again(server):

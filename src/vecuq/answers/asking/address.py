@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
 from vecuq.errors import SettingError
+
+# Shorter keys, such as "EMPTY" for a server without one, are words that an answer may well have.
+_LEAST_SECRET = 16
 
 
 def checked_url(url: str) -> str:
@@ -54,8 +58,58 @@ def checked_key(key: str | None) -> str | None:
     return kept
 
 
+class Key:
+    """The key of an endpoint, or none; what is printed of it is ``***``.
+
+    Examples
+    --------
+    >>> key = Key("secret-word")
+    >>> key, key.hidden_in("got secret-word")
+    (***, 'got ***')
+    """
+
+    def __init__(self, key: str | None) -> None:
+        self._key = checked_key(key)
+
+    def __bool__(self) -> bool:
+        return self._key is not None
+
+    def __repr__(self) -> str:
+        return "***" if self else "None"
+
+    def header(self) -> dict[str, str]:
+        """Return what is sent with a request."""
+        return {"Authorization": f"Bearer {self._key}"} if self else {}
+
+    def hidden_in(self, text: str) -> str:
+        """Return a text without the key."""
+        return text.replace(self._key, repr(self)) if self._key else text
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text repeats the key, and not only a word that happens to be it."""
+        return self._key is not None and len(self._key) >= _LEAST_SECRET and self._key in text
+
+
 def _is_plain(text: str) -> bool:
     return all("!" <= letter <= "~" for letter in text)
+
+
+def is_open_to_others(url: str) -> bool:
+    """Whether what is sent to an address can be read on its way: plain http, to another machine.
+
+    Examples
+    --------
+    >>> is_open_to_others("http://10.0.0.5/v1"), is_open_to_others("http://localhost/v1")
+    (True, False)
+    """
+    parts = urlsplit(url)
+    host = (parts.hostname or "").rstrip(".")
+    if parts.scheme == "https" or host == "localhost" or host.endswith(".localhost"):
+        return False
+    try:
+        return not ip_address(host).is_loopback
+    except ValueError:  # a name
+        return True
 
 
 def place_of(url: str) -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pydantic import ValidationError
-
 from vecuq._check import one_line, whole_number
 from vecuq.answers.asking.plan import Plan, RefusedQuestionError
 from vecuq.answers.asking.questions import Question
 from vecuq.answers.asking.sending import RejectedError, Sender
 from vecuq.answers.openai import answer_of_choice
 from vecuq.answers.schema import Answer
-from vecuq.errors import SettingError, VecuqError
+from vecuq.errors import SettingError, TableError
 
 
 class Endpoint:
@@ -26,13 +24,14 @@ class Endpoint:
     model
         The model's name there.
     api_key
-        Sent as a bearer token; never written or repeated in a message.
+        Sent as a bearer token; never written or repeated in a message. Over plain ``http`` to another machine, a
+        warning.
     top_logprobs
         How many of the most likely tokens to request at every step; 0 requests no log-probs at all.
     renormalise
         Whether the probabilities of these tokens are divided by their sum before entropies are computed.
     timeout
-        Seconds without a reply until a request counts as lost.
+        Most seconds for one request, from connecting to the last byte of the reply.
     tries
         How often a request is sent in all if the server is busy, away, or closes the connection.
     on_retry
@@ -99,11 +98,19 @@ class Endpoint:
         if not isinstance(choices, list) or not choices:
             raise RejectedError(f"{self._sender.place} returned no choices; is it an OpenAI-compatible endpoint?")
         try:
-            return [answer_of_choice(choice, renormalise=self._renormalise) for choice in choices]
-        except (VecuqError, ValidationError) as error:
-            raise RejectedError(
-                f"{self._sender.place} returned a reply that cannot be read: {one_line(error)}"
-            ) from None
+            return [self._checked(answer_of_choice(choice, renormalise=self._renormalise)) for choice in choices]
+        except ValueError as error:  # also of pydantic, and of letters that cannot be written
+            why = one_line(self._sender.key.hidden_in(str(error)))
+            raise RejectedError(f"{self._sender.place} returned a reply that cannot be read: {why}") from None
+
+    def _checked(self, answer: Answer) -> Answer:
+        """Return an answer that may be written to a file."""
+        texts = (answer.text or "", answer.finish or "", "".join(answer.tokens or ()))
+        for text in texts:
+            text.encode()  # half of a surrogate pair is an error
+        if any(map(self._sender.key.is_in, texts)):
+            raise TableError("an answer repeats the key.")
+        return answer
 
     def _chat(self, prompt: str, plan: Plan) -> dict[str, Any]:
         system = [{"role": "system", "content": plan.system}] if plan.system else []

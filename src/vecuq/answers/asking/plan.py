@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 from zlib import crc32
@@ -85,6 +86,8 @@ class Plan:
         in_range("temperature", self.temperature, 0.0, ends="()")
         if "{question}" not in self.template:
             raise SettingError("template must contain {question}, where the question goes.")
+        for name, texts in {"template": [self.template], "system": [self.system or ""], "stop": self.stop}.items():
+            _refuse_unwritable(name, texts)
         if "" in self.stop:
             raise SettingError("stop must not contain an empty text: every answer would end at once.")
 
@@ -113,6 +116,13 @@ class Plan:
             "seed": self.random_state,
             "prompt": f"{crc32(prompt.encode()):08x}",
         }
+
+
+def _refuse_unwritable(name: str, texts: Iterable[str]) -> None:
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        raise SettingError(f"{name} must be valid text; it has bytes that are no UTF-8.") from None
 
 
 class Answerer(Protocol):

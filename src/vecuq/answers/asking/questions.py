@@ -11,6 +11,7 @@ from typing import Any
 from vecuq._check import existing_file, one_line
 from vecuq.answers.fields import REFERENCES, as_texts
 from vecuq.answers.lines import LINE_BYTES, Entry, numbered_lines
+from vecuq.answers.schema import AnswerRecord, parse_record
 from vecuq.errors import TableError
 
 
@@ -63,4 +64,15 @@ def _question(fields: dict[str, Any], number: str, place: str) -> Question:
         raise TableError(f"{place}: `id` must be a text or a whole number; got {one_line(repr(name), most=40)}.")
     known = next((key for key in REFERENCES if key in fields), None)
     references = as_texts(fields.pop(known), f"{place}: `{known}`") if known else ()
-    return Question(str(name), text, references, fields)
+    question = Question(str(name), text, references, fields)
+    _refuse_unwritable(question, place)
+    return question
+
+
+def _refuse_unwritable(question: Question, place: str) -> None:
+    """Raise now what would be an error when the answers are written beside the question, or read again."""
+    try:
+        line = AnswerRecord(id=question.id, question=question.text, meta=question.meta).to_line()
+        parse_record(line, place)
+    except ValueError as error:
+        raise TableError(f"{place}: its other fields cannot be kept beside the answers: {one_line(error)}") from None

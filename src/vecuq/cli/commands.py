@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple
 
@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from vecuq._version import __version__
+from vecuq.cli.talk import DEBUG, last_catch
 from vecuq.cli.wording import PARAMS
 
 
@@ -77,7 +78,8 @@ class _Command(_PlainFlags, TyperCommand):
         """Run the command; messages name its options meanwhile."""
         before = PARAMS.set(self.params)
         try:
-            return super().invoke(ctx)
+            with last_catch():
+                return super().invoke(ctx)
         finally:
             PARAMS.reset(before)
 
@@ -89,6 +91,24 @@ class LazyGroup(_PlainFlags, TyperGroup):
         super().__init__(**settings)
         for name, entry in COMMANDS.items():
             self.commands[name] = TyperCommand(name, help=entry.about)
+
+    def main(self, args: Sequence[str] | None = None, *more: Any, **settings: Any) -> Any:
+        """Run the command line; `--debug` counts wherever it stands, also when its command cannot be imported."""
+        before = DEBUG.set("--debug" in (sys.argv[1:] if args is None else args))
+        try:
+            return super().main(args, *more, **settings)
+        finally:
+            DEBUG.reset(before)
+
+    def make_context(self, *words: Any, **settings: Any) -> Any:
+        """Read what stands before the command."""
+        with last_catch():
+            return super().make_context(*words, **settings)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Import the command, read what stands behind it, and run it."""
+        with last_catch():
+            return super().invoke(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the named command, imported now, and its arguments."""
@@ -102,7 +122,18 @@ def _imported(name: str) -> Any:
     alone = typer.Typer(add_completion=False)
     found = getattr(import_module(f"vecuq.cli.{module}"), function)
     alone.command(name, cls=_Command, help=_paragraphs(found.__doc__))(found)
-    return typer.main.get_command(alone)
+    command: Any = typer.main.get_command(alone)
+    command.params.insert(-1, _debug_option())
+    return command
+
+
+def _debug_option() -> Any:
+    """Return `--debug` as an option that the functions of the commands need not know."""
+    alone = typer.Typer(add_completion=False)
+    alone.command()(_root)
+    option: Any = next(one for one in typer.main.get_command(alone).params if one.name == "debug")
+    option.expose_value = False
+    return option
 
 
 def _paragraphs(docstring: str) -> str:
@@ -118,13 +149,6 @@ app = typer.Typer(
 )
 
 
-def main() -> None:
-    """Run the command line."""
-    # A stop signal is a failure like any other: clean up, leave nothing half-written.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    app(prog_name="vecuq")
-
-
 def _show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"vecuq {__version__}")
@@ -136,5 +160,6 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Hold the options that stand before any command."""

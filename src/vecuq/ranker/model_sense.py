@@ -1,0 +1,200 @@
+"""What a saved model must be: the fields of its header, its arrays, and what they say of each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from vecuq._check import Array, one_of, unique_names
+from vecuq._files import (
+    POSITIVE,
+    RISING,
+    SORTED,
+    AtLeastOne,
+    Count,
+    Names,
+    NotNegative,
+    Numbers,
+    Rule,
+    Share,
+    check_arrays,
+    refuse,
+)
+from vecuq.ranker.rows import N_DRAWS
+from vecuq.ranker.settings import Settings
+from vecuq.transport import MAX_COLUMNS, SCALINGS, named_reference
+
+MAPS = ("grid", "cloud")
+
+
+class ScalerHeader(Struct):
+    """How columns are brought to one scale."""
+
+    kind: str
+    signed: bool
+
+    def __post_init__(self) -> None:
+        one_of("the scaling", self.kind, SCALINGS)
+
+
+class DiagnosticsHeader(Struct):
+    """How the fit went; the fields of :class:`vecuq.Diagnostics`."""
+
+    solver: str
+    converged: bool
+    marginal_error: NotNegative
+    sweeps: Count
+    n_map: AtLeastOne
+    n_held: Count
+    n_targets: AtLeastOne
+    n_anchors: Count
+    anchor_mass: Share
+    constant_columns: tuple[str, ...]
+    monotone_violations: Share | None
+
+
+class ModelHeader(Struct):
+    """What the header of a model states, and what its fields say of each other."""
+
+    columns: Names
+    named: bool
+    flipped: tuple[str, ...]
+    active: tuple[Count, ...]
+    scaler: ScalerHeader
+    map: str
+    settings: dict[str, Any]
+    diagnostics: DiagnosticsHeader
+
+    def __post_init__(self) -> None:
+        one_of("the map", self.map, MAPS)
+        unique_names(self.columns)
+        if not set(self.flipped) <= set(self.columns):
+            raise ValueError("the flipped columns are not among the columns")
+        varying = sorted({k for k in self.active if k < len(self.columns)})
+        if list(self.active) != varying or not 1 <= len(varying) <= MAX_COLUMNS:
+            raise ValueError(f"the active columns must be 1 to {MAX_COLUMNS} different places of columns, increasing")
+        constant = tuple(name for k, name in enumerate(self.columns) if k not in varying)
+        if self.diagnostics.constant_columns != constant:
+            raise ValueError("the constant columns are not those that are not active")
+
+
+# The potentials are kept with their largest at 0.
+_LOGARITHMS = Rule("at most 0", lambda x: ~(x <= 1e-9))
+_SCALER = {
+    "scaler.lower": Numbers("active"),
+    "scaler.span": Numbers("active", POSITIVE),
+    "scaler.knots": Numbers("levels active", SORTED),
+    "low": Numbers("active"),
+    "high": Numbers("active"),
+}
+_CLOUD = {"points": Numbers("targets active"), "log_v": Numbers("targets", _LOGARITHMS)}
+KEPT = {
+    "kept.centre": Numbers("columns"),
+    "kept.held": Numbers("kept columns"),
+    "kept.draws": Numbers("draws columns"),
+}
+
+
+def check_model(known: ModelHeader, settings: Settings, arrays: dict[str, Array]) -> None:
+    """Raise ValueError if a part of a model is not what it must be, by itself or beside the others."""
+    _check_settings(known.scaler, settings)
+    n_columns, n_active, went = len(known.columns), len(known.active), known.diagnostics
+    held = {"rows": went.n_held} if went.n_held else {}
+    sizes = check_arrays(
+        arrays,
+        {**_SCALER, **_map_table(known.map, n_active), "calibration": Numbers("rows", SORTED)},
+        columns=n_columns,
+        active=n_active,
+        **held,
+    )
+    _check_scaler(known.scaler, arrays, sizes["levels"])
+    _check_map(known, arrays["log_v"])
+    if not sizes["rows"]:
+        raise ValueError("'calibration' holds no score")
+    if keeps_rows(arrays):
+        _check_kept(went, arrays, check_arrays(arrays, KEPT, **sizes))
+
+
+def _check_settings(scaler: ScalerHeader, settings: Settings) -> None:
+    if settings.scaling != scaler.kind:
+        raise ValueError(f"the scaler is of the kind {scaler.kind!r}, and the settings have {settings.scaling!r}")
+    if isinstance(settings.reference, str) and named_reference(settings.reference).signed != scaler.signed:
+        raise ValueError(f"the scaler does not belong to the reference {settings.reference!r}")
+
+
+def keeps_rows(arrays: dict[str, Array]) -> bool:
+    """Whether a model keeps rows and medians: format 1 kept none, and such a model saved again has empty places."""
+    if not any(name in arrays for name in KEPT):
+        return False
+    empty = not any(arrays[name].size for name in ("kept.held", "kept.draws"))
+    return not (empty and bool(np.isnan(arrays["kept.centre"]).all()))
+
+
+def _map_table(kind: str, n_columns: int) -> dict[str, Numbers]:
+    if kind == "cloud":
+        return _CLOUD
+    axes = {f"axis.{k}": Numbers(f"points_{k}", RISING) for k in range(n_columns)}
+    return {**axes, "log_v": Numbers(" ".join(f"points_{k}" for k in range(n_columns)), _LOGARITHMS)}
+
+
+def _check_scaler(scaler: ScalerHeader, arrays: dict[str, Array], n_levels: int) -> None:
+    lower, span, knots = (arrays[f"scaler.{part}"] for part in ("lower", "span", "knots"))
+    if (n_levels > 1) != (scaler.kind == "quantile") or n_levels == 1:
+        raise ValueError(f"'scaler.knots' has {n_levels} levels, which scaling {scaler.kind!r} does not have")
+    if scaler.kind == "quantile" and not (knots[0] < knots[-1]).all():
+        raise ValueError("'scaler.knots' must rise in every column")
+    if scaler.kind == "identity" and (lower.any() or (span != 1).any()):
+        raise ValueError("scaling 'identity' has a lower end of 0 and a span of 1")
+    if scaler.kind == "global" and (np.ptp(lower) or np.ptp(span)):
+        raise ValueError("scaling 'global' has one lower end and one span for all columns")
+    _check_box(scaler, arrays["low"], arrays["high"])
+
+
+def _check_box(scaler: ScalerHeader, low: Array, high: Array) -> None:
+    """Raise if the calibration box is not the one to which the scaling brings the rows."""
+    refuse("high", "at least that of 'low'", high < low, len(high))
+    if scaler.kind in ("featurewise", "quantile"):
+        refuse("low", "the lower end of the scale", np.abs(low - (-1.0 if scaler.signed else 0.0)) > 1e-9, len(low))
+        refuse("high", "the upper end of the scale", np.abs(high - 1.0) > 1e-9, len(high))
+    if scaler.kind == "global" and abs(high.max() - 1.0) > 1e-9:
+        raise ValueError(f"the largest number of 'high' must be 1 under scaling 'global', and is {high.max():g}")
+
+
+def _check_map(known: ModelHeader, log_v: Array) -> None:
+    n_targets = known.diagnostics.n_targets
+    # Of a cloud, points without weight are left out.
+    fits = log_v.size == n_targets if known.map == "grid" else log_v.size <= n_targets
+    if not fits or min(log_v.shape) < (2 if known.map == "grid" else 1):
+        raise ValueError(f"'log_v' has the shape {log_v.shape}, for {n_targets:,} reference points")
+    if log_v.max() < -1e-9:
+        raise ValueError(f"the largest number of 'log_v' must be 0, and is {log_v.max():g}")
+
+
+def _check_kept(went: DiagnosticsHeader, arrays: dict[str, Array], sizes: dict[str, int]) -> None:
+    n_held, n_kept, n_draws = went.n_held, sizes["kept"], sizes["draws"]
+    if n_kept < n_held:  # where the map knew a sketch only, some of the held-back rows became draws
+        fits = n_draws == min(N_DRAWS, n_held // 2) and n_kept + n_draws == n_held
+    else:
+        fits = n_kept == n_held and (n_draws == min(N_DRAWS, went.n_map) or (not n_draws and n_held < 2))
+    if not fits:
+        raise ValueError(
+            f"'kept.held' holds {n_kept:,} rows and 'kept.draws' {n_draws:,}, of {n_held:,} that were held back and "
+            f"{went.n_map:,} of the map"
+        )
+    if n_held:
+        held = [arrays["kept.held"], *([arrays["kept.draws"]] if n_kept < n_held else [])]
+        medians = _are_medians(arrays["kept.centre"], held)
+        refuse("kept.centre", "a median of the held-back rows", ~medians, len(medians))
+    elif sizes["rows"] != (went.n_map if n_draws else 1):
+        raise ValueError(f"'calibration' holds {sizes['rows']:,} scores, of {went.n_map:,} rows of the map")
+
+
+def _are_medians(centre: Array, parts: list[Array]) -> NDArray[np.bool_]:
+    """Return which numbers have no more than half of the rows on either side: faster than to find the medians."""
+    n_rows, slack = sum(map(len, parts)), 1e-9 * np.abs(centre)
+    below = sum((rows < centre - slack).sum(axis=0) for rows in parts)
+    above = sum((rows > centre + slack).sum(axis=0) for rows in parts)
+    return np.asarray((2 * below <= n_rows) & (2 * above <= n_rows))

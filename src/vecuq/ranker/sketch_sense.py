@@ -1,0 +1,57 @@
+"""What a saved sketch must be: its moments are those of so many rows, all inside the box."""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec import Struct
+
+from vecuq._check import Array, unique_names
+from vecuq._files import AtLeastOne, Names, Numbers, check_arrays, refuse
+from vecuq.ranker.solve import MOST_NODES
+
+
+class SketchHeader(Struct):
+    """What the header of a sketch states, and what its fields say of each other."""
+
+    columns: Names
+    flipped: tuple[str, ...]
+    count: AtLeastOne
+
+    def __post_init__(self) -> None:
+        unique_names(self.columns)
+        if not set(self.flipped) <= set(self.columns):
+            raise ValueError("the flipped columns are not among the columns")
+
+
+RANGES = {name: Numbers("columns") for name in ("box_low", "seen_low", "seen_high", "box_high")}
+
+
+def check_sketch(known: SketchHeader, arrays: dict[str, Array]) -> None:
+    """Raise ValueError if an array of a sketch is not what it must be, by itself or beside the others."""
+    n_columns = len(known.columns)
+    moments = {"moments": Numbers(" ".join(["nodes"] * n_columns))}
+    sizes = check_arrays(arrays, {**RANGES, **moments}, columns=n_columns)
+    if sizes["nodes"] < 2 or arrays["moments"].size > 8 * MOST_NODES:
+        raise ValueError(f"'moments' has {sizes['nodes']} nodes for each of {n_columns} columns")
+    for lower, upper in zip(RANGES, list(RANGES)[1:], strict=False):
+        refuse(upper, f"at least that of {lower!r}", arrays[upper] < arrays[lower], n_columns)
+    _check_moments(arrays["moments"], known.count)
+    _check_means(known.count, arrays)
+
+
+def _check_moments(moments: Array, count: int) -> None:
+    """Raise if no rows have such moments: the first counts the rows, and none of the others exceeds it."""
+    first = float(moments[(0,) * moments.ndim])
+    if not np.isclose(first, count, rtol=1e-9):
+        raise ValueError(f"the first number of 'moments' must be the count of rows, {count:,}, and is {first:g}")
+    refuse("moments", "at most the count of rows", np.abs(moments) > count * (1.0 + 1e-9), moments.size)
+
+
+def _check_means(count: int, arrays: dict[str, Array]) -> None:
+    """Raise if the mean of a column, which the moments of degree one give, lies outside the range of its rows."""
+    moments, width = arrays["moments"], arrays["box_high"] - arrays["box_low"]
+    first = np.array([moments[tuple(int(j == k) for j in range(moments.ndim))] for k in range(moments.ndim)])
+    mean = arrays["box_low"] + 0.5 * (first / count + 1.0) * width
+    slack = 1e-9 * (width + np.abs(mean))
+    inside = (mean >= arrays["seen_low"] - slack) & (mean <= arrays["seen_high"] + slack)
+    refuse("moments", "that of rows inside their range", ~inside, moments.ndim)

@@ -1,0 +1,1 @@
+"""What vecuq promises, as functions that raise where it does not hold."""

@@ -1,0 +1,70 @@
+"""A bad line of answers is skipped with its place, and changes nothing of the lines beside it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from vecuq.answers import read_answers
+from vecuq.errors import VecuqError
+from vecuq.testing.attack import BrokenPromiseError
+from vecuq.testing.checks.commands import last_lines
+from vecuq.testing.hostile.answers import good_line
+
+Read = Callable[..., Any]
+_GOOD = "good"
+
+
+def check_reader(line: bytes, kind: str = "vecuq", *, read: Read = read_answers, as_kind: str = "auto") -> int:
+    """Read a line between two good ones and raise if these suffer, or if anything but a clear error comes of it.
+
+    Parameters
+    ----------
+    line
+        The bytes of one line.
+    kind
+        What the good lines beside it are: one of ``vecuq.answers.KINDS`` but ``"auto"``.
+    read
+        The reader, called with a path and ``kind=``; it is iterated for records with ``id``, and has ``problems``.
+    as_kind
+        The kind that the reader is told.
+
+    Returns
+    -------
+    int
+        How many records were read.
+    """
+    good = [json.dumps(good_line(kind, f"{_GOOD}{k}")).encode() for k in range(2)]
+    with tempfile.TemporaryDirectory(prefix="vecuq-testing-") as folder:
+        path = Path(folder) / "answers.jsonl"
+        path.write_bytes(b"\n".join([good[0], line, good[1]]))
+        reader, records = _read(read, path, as_kind)
+    found = {record.id: record for record in records}
+    _refuse_loss(found, kind)
+    wrong = [problem for problem in reader.problems if "\n" in problem or not problem.isprintable()]
+    if wrong:
+        raise BrokenPromiseError("message", f"a problem is one printable line; got {wrong[0][:200]!r}")
+    return len(records)
+
+
+def _read(read: Read, path: Path, kind: str) -> tuple[Any, list[Any]]:
+    try:
+        reader = read(path, kind=kind)
+        return reader, list(reader)
+    except VecuqError as error:
+        raise BrokenPromiseError("good lines lost", str(error)) from error
+    except Exception as error:
+        raise BrokenPromiseError("traceback", last_lines(error)) from error
+
+
+def _refuse_loss(found: dict[str, Any], kind: str) -> None:
+    for k in range(2):
+        record = found.get(f"{_GOOD}{k}")
+        if record is None:
+            raise BrokenPromiseError("good lines lost", f"{_GOOD}{k} is not among {sorted(found)} ({kind})")
+        given = [*record.samples, *([record.greedy] if record.greedy else [])]
+        if not given or any(answer.text not in ("x", "y") for answer in given):
+            raise BrokenPromiseError("wrong answer", f"{_GOOD}{k} became {[answer.text for answer in given]}")

@@ -1,0 +1,123 @@
+"""Good things to begin with: rows, a saved file of each kind, and a folder in which every command has work to do."""
+
+from __future__ import annotations
+
+import io
+import json
+import warnings
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from vecuq._check import Array
+
+COLUMNS = ("entropy", "knn")
+
+
+def gamma_rows(n_rows: int, seed: int) -> dict[str, Array]:
+    """Return scores as they often lie: positive, most of them small."""
+    rng = np.random.default_rng(seed)
+    return {name: rng.gamma(1.0 + k, size=n_rows) for k, name in enumerate(COLUMNS)}
+
+
+def logits(n_rows: int, seed: int) -> Array:
+    """Return logits of three members and four classes, (3, rows, 4)."""
+    return np.random.default_rng(seed).normal(size=(3, n_rows, 4))
+
+
+@lru_cache
+def example(kind: str) -> Any:
+    """Return something fitted of each kind that vecuq saves."""
+    if kind not in _MAKERS:
+        raise NotImplementedError(f"Add an example of the saved kind {kind!r} to vecuq/testing/examples.py.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _MAKERS[kind]()
+
+
+def _model() -> Any:
+    from vecuq.ranker import fit_ranker
+
+    return fit_ranker(gamma_rows(120, 0))
+
+
+def _sketch() -> Any:
+    from vecuq.ranker import sketch
+
+    return sketch(gamma_rows(120, 0))
+
+
+def _pipeline() -> Any:
+    from vecuq.outputs import ClassifierOutputs
+    from vecuq.pipeline import VecUQPipeline
+
+    train = logits(150, 1)
+    known = ClassifierOutputs.of(logits=train, labels=train.mean(axis=0).argmax(axis=1))
+    return VecUQPipeline().fit(logits(150, 0), train=known)
+
+
+def _monitor() -> Any:
+    from vecuq.monitor import Monitor
+
+    watcher = Monitor(example("model"))
+    watcher.observe(gamma_rows(30, 2))
+    return watcher
+
+
+_MAKERS = {"model": _model, "sketch": _sketch, "pipeline": _pipeline, "monitor": _monitor}
+
+
+def load_again(made: Any) -> Any:
+    """Return something fitted as it comes back from its file."""
+    from vecuq._load import load
+
+    return load(made.to_bytes())
+
+
+@lru_cache
+def workspace() -> dict[str, bytes]:
+    """Return a folder's files by name: tables, labels, saved files, classifier outputs, questions and answers."""
+    return {
+        "calibration.parquet": _parquet(gamma_rows(120, 0)),
+        "new.csv": _csv({"id": np.arange(12), **gamma_rows(12, 1)}),
+        "labelled.csv": _csv({**gamma_rows(40, 3), "is_ood": np.arange(40) % 2, "quality": np.linspace(0, 1, 40)}),
+        "outputs.npz": _npz({"logits": logits(20, 4), "labels": np.arange(20) % 4}),
+        "train.npz": _npz({"logits": logits(60, 5), "labels": np.arange(60) % 4}),
+        **{f"{kind}.vecuq": example(kind).to_bytes() for kind in _MAKERS},
+        "answers.jsonl": _lines(*_answers()),
+        "questions.jsonl": _lines(
+            {"id": "q1", "question": "Who wrote Faust?", "answer": "Goethe"}, {"question": "2+2?"}
+        ),
+        "notes.txt": b"Not a table, and dear to somebody.\n",
+    }
+
+
+def _answers() -> list[dict[str, Any]]:
+    one = {"text": "Goethe", "tokens": ["Goe", "the"], "logprobs": [-0.1, -0.2], "entropies": [0.3, 0.1]}
+    other = {"text": "Schiller", "tokens": ["Schiller"], "logprobs": [-2.0], "entropies": [1.5]}
+    fields = {"vecuq_answers": 1, "question": "Who wrote Faust?", "references": ["Goethe"]}
+    return [{"id": f"q{k}", **fields, "greedy": one, "samples": [one, other]} for k in range(3)]
+
+
+def _parquet(columns: dict[str, Any]) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns), sink)
+    return sink.getvalue()
+
+
+def _csv(columns: dict[str, Any]) -> bytes:
+    rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
+    return "\n".join([",".join(columns), *(",".join(map(repr, row)) for row in rows), ""]).encode()
+
+
+def _npz(arrays: dict[str, Any]) -> bytes:
+    sink = io.BytesIO()
+    np.savez(sink, **arrays)
+    return sink.getvalue()
+
+
+def _lines(*records: dict[str, Any]) -> bytes:
+    return "".join(json.dumps(record) + "\n" for record in records).encode()

@@ -1,0 +1,1 @@
+"""Hostile inputs: what they are made of, and strategies that draw them."""

@@ -1,0 +1,131 @@
+"""Lines of answers as each provider writes them, nearly right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from vecuq.answers import KINDS
+from vecuq.testing.hostile.byte_level import damaged
+from vecuq.testing.hostile.json_level import altered, as_json
+
+READER_KINDS = tuple(kind for kind in KINDS if kind != "auto")
+_TOP = [{"token": "x", "logprob": -0.5}, {"token": "y", "logprob": -1.5}]
+_CHAT = {"message": {"content": "x"}, "finish_reason": "stop"}
+# One or more good lines of each kind, without its id.
+LINES: dict[str, list[dict[str, Any]]] = {
+    "vecuq": [
+        {
+            "vecuq_answers": 1,
+            "question": "q",
+            "references": ["r"],
+            "greedy": {
+                "text": "x",
+                "tokens": ["x", "."],
+                "logprobs": [-1.0, -0.5],
+                "entropies": [0.5, 0.1],
+                "n_end": 1,
+            },
+            "samples": [{"text": "y", "logprob": -2.0, "finish": "stop"}, {"text": "x", "logprobs": [-1.0]}],
+            "model": "m",
+            "settings": {"temperature": 1.0},
+            "meta": {"topic": "t"},
+        },
+        {
+            "vecuq_answers": 1,
+            "greedy": {
+                "text": "x",
+                "logprobs": [-1.0],
+                "token_similarity": [0.5],
+                "entropy_top_k": 5,
+                "entropies": [1],
+            },
+            "samples": [{"text": "x"}, {"text": "y"}],
+            "similarity_of_samples": [[1.0, 0.5], [0.5, 1.0]],
+            "nli_of_samples": [[[0, 0, 1], [0, 1, 0]], [[1, 0, 0], [0, 0, 1]]],
+        },
+    ],
+    "openai": [
+        {
+            "temperature": 0,
+            "choices": [{**_CHAT, "logprobs": {"content": [{"token": "x", "logprob": -1, "top_logprobs": _TOP}]}}],
+        },
+        {
+            "choices": [
+                {"text": "x", "logprobs": {"tokens": ["x"], "token_logprobs": [-1], "top_logprobs": [{"x": -1}]}}
+            ]
+        },
+        {
+            "response": {"body": {"choices": [_CHAT], "model": "m"}},
+            "request": {"body": {"messages": [{"content": "q"}]}},
+        },
+    ],
+    "vllm": [
+        {
+            "request_id": "1",
+            "prompt": "q",
+            "outputs": [
+                {
+                    "text": "x",
+                    "token_ids": [5],
+                    "logprobs": [{"5": {"logprob": -1, "decoded_token": "x"}}],
+                    "cumulative_logprob": -1,
+                    "finish_reason": "stop",
+                    "stop_reason": None,
+                }
+            ],
+            "sampling_params": {"temperature": 1.0},
+        }
+    ],
+    "huggingface": [
+        {
+            "generated_texts": ["x", "y"],
+            "transition_scores": [[-1], [-2]],
+            "entropies": [[1], [2]],
+            "tokens": [["x"], ["y"]],
+            "entropy_top_k": 5,
+            "generation_config": {"eos_token_id": 2, "pad_token_id": [0]},
+        },
+        {"generated_text": "x", "token_ids": [1, 5, 2], "logprobs": [-1, -2], "sequence_logprob": -3, "temperature": 1},
+    ],
+    "lm-eval": [
+        {
+            "doc": {"question": "q"},
+            "target": "t",
+            "arguments": [["q", {"temperature": 1}]],
+            "resps": [["x"]],
+            "filter": "none",
+        },
+        {
+            "doc": {},
+            "target": ["t"],
+            "arguments": {"gen_args_0": {"arg_0": "q", "arg_1": {"until": []}}},
+            "resps": [["x", "y"]],
+        },
+    ],
+}
+_IDS = {"openai": "custom_id", "lm-eval": "doc_id"}
+
+
+def good_line(kind: str, name: str, place: int = 0) -> dict[str, Any]:
+    """Return a line that the reader of ``kind`` takes, under an id."""
+    if kind not in LINES:
+        raise NotImplementedError(f"Add lines of answers of the kind {kind!r} to vecuq/testing/hostile/answers.py.")
+    return {_IDS.get(kind, "id"): name, **LINES[kind][place % len(LINES[kind])]}
+
+
+@st.composite
+def answer_lines(draw: st.DrawFn, kind: str) -> bytes:
+    """Return a strategy of one line of answers of a kind, altered in its values or damaged in its bytes.
+
+    Parameters
+    ----------
+    kind
+        One of ``vecuq.answers.KINDS`` but ``"auto"``.
+    """
+    line, _ = draw(altered(good_line(kind, "odd", draw(st.integers(0, 2)))))
+    text = as_json(line).encode()
+    spoilt = draw(damaged(text)) if draw(st.integers(0, 4)) == 0 else text
+    # It stays one line, and is never taken for another kind of file.
+    return spoilt.replace(b"\n", b" ").replace(b"\r", b" ").lstrip(b"\x80PK\x1f\xff\xfe")

@@ -1,0 +1,156 @@
+"""Every command that writes, killed while it writes: nothing is torn, and the next run leaves nothing behind."""
+
+import shutil
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from vecuq import load
+
+LABELS = ("--ood", "is_ood")
+FEW = ("--resamples", "0")
+COLUMNS = ("--columns", "entropy,knn")
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A command, and the files or folders that it writes."""
+
+    words: tuple
+    outputs: tuple
+
+
+WRITERS = {
+    "fit": Writer(("fit", "c.csv", *COLUMNS, "-o", "out.vecuq"), ("out.vecuq",)),
+    "score": Writer(("score", "m.vecuq", "n.csv", "-o", "out.parquet"), ("out.parquet",)),
+    "rank": Writer(("rank", "c.csv", "n.csv", *COLUMNS, "-o", "out"), ("out",)),
+    "report": Writer(("report", "m.vecuq", "n.csv", "-o", "out.html"), ("out.html",)),
+    "measure": Writer(("measure", "logits.npz", "--measures", "entropy", "-o", "out.parquet"), ("out.parquet",)),
+    "measure answers": Writer(
+        ("measure", "answers.jsonl", "--jobs", "1", "--measures", "msp,perplexity", "-o", "out.parquet"),
+        ("out.parquet",),
+    ),
+    "evaluate": Writer(
+        ("evaluate", "n.csv", *COLUMNS, "--error", "is_ood", *FEW, "-o", "out.csv", "--curves", "curves.csv"),
+        ("out.csv", "curves.csv"),
+    ),
+    "compare": Writer(("compare", "c.csv", "n.csv", *COLUMNS, *LABELS, *FEW, "-o", "out.md"), ("out.md",)),
+    "ask": Writer(
+        ("ask", "questions.jsonl", "--url", "http://localhost:9", "--model", "m", "--samples", "1", "-o", "out.jsonl"),
+        ("out.jsonl",),
+    ),
+    "monitor": Writer(("monitor", "m.vecuq", "n.csv", "--state", "out.vecuq"), ("out.vecuq",)),
+    "demo": Writer(("demo", "-o", "out"), ("out",)),
+    "reproduce": Writer(("reproduce", "toy", "-o", "out"), ("out",)),
+}
+IDS = list(WRITERS)
+
+
+def write_rows(path, seed, scale=1.0):
+    rng = np.random.default_rng(seed)
+    rows = {"entropy": rng.gamma(1.0, size=120) * scale, "knn": rng.gamma(2.0, size=120), "is_ood": np.arange(120) % 2}
+    pd.DataFrame(rows).to_csv(path, index=False)
+
+
+def write_inputs(folder, seed):
+    """Write what the commands read; another seed gives other outputs."""
+    rng = np.random.default_rng(seed)
+    write_rows(folder / "c.csv", seed)
+    write_rows(folder / "n.csv", seed + 100)
+    np.savez(folder / "logits.npz", logits=rng.normal(size=(3, 20, 4)))
+    asked = [f'{{"id": "q{k}", "question": "what is {k}"}}\n' for k in range(6)]
+    (folder / "questions.jsonl").write_text("".join(asked[: 2 if seed else 6]))
+    lines = [
+        f'{{"vecuq_answers": 1, "id": "q{k}", "greedy": {{"text": "a{seed}", "logprobs": [-{k}.5]}}}}\n'
+        for k in range(9)
+    ]
+    (folder / "answers.jsonl").write_text("".join(lines))
+
+
+@pytest.fixture(scope="session")
+def begun(drive, tmp_path_factory):
+    """For a command: a folder with its inputs and older outputs, and the same one after an undisturbed run."""
+    made = {}
+
+    def make(name):
+        if name not in made:
+            folder = tmp_path_factory.mktemp("begun")
+            before, after = folder / "before", folder / "after"
+            before.mkdir()
+            write_inputs(before, 1)
+            assert drive(before, *WRITERS["fit"].words[:-1], "m.vecuq")["code"] == 0
+            done = drive(before, *WRITERS[name].words)
+            assert done["code"] == 0, done
+            write_inputs(before, 0)
+            shutil.copytree(before, after)
+            done = drive(after, *WRITERS[name].words)
+            assert done["code"] == 0, done
+            made[name] = before, after, done["steps"]
+        return made[name]
+
+    return make
+
+
+def content(path):
+    """Return what a file says; of a monitor's state what it has counted, for it knows the time too."""
+    if path.name == "out.vecuq" and (found := load(path)).__class__.__name__ == "Monitor":
+        return found.rows, found.evidence, len(found.counted)
+    return path.read_bytes()
+
+
+def everything(folder):
+    return {str(path.relative_to(folder)): content(path) for path in folder.rglob("*") if path.is_file()}
+
+
+def folders(folder):
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_dir()}
+
+
+def check_kill(drive, begun, name, tmp_path, **kill):
+    """Kill a command and run it again; return whether it was killed in time."""
+    before, after, _ = begun(name)
+    folder = tmp_path / "now"
+    shutil.copytree(before, folder)
+    killed = drive(folder, *WRITERS[name].words, **kill)
+    old, new = everything(before), everything(after)
+    for output in WRITERS[name].outputs:
+        inside = [folder / output] if (folder / output).is_file() else list((folder / output).glob("[!.]*"))
+        for path in inside:
+            place = str(path.relative_to(folder))
+            if name == "ask":
+                assert content(path).startswith(old[place])
+                assert (content(path) + new[place][len(content(path)) :]) == new[place]
+            else:
+                assert content(path) in (old[place], new[place]), f"{place} is torn"
+    again = drive(folder, *WRITERS[name].words)
+    assert again["code"] == 0, again
+    assert everything(folder) == new
+    assert folders(folder) == folders(after)
+    shutil.rmtree(folder)
+    return killed["code"] == -9
+
+
+def spread(count, n):
+    """Return about n numbers below a count, the first and the last among them."""
+    return sorted({round(k * (count - 1) / max(n - 1, 1)) for k in range(n)})
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_a_command_killed_at_a_step_of_its_writing_tears_nothing(drive, begun, tmp_path, name):
+    steps = begun(name)[2]
+    for step in spread(steps, 3):
+        assert check_kill(drive, begun, name, tmp_path, kill_at=step)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", IDS)
+def test_twenty_kills_tear_nothing_and_leave_nothing_behind(drive, begun, tmp_path, name):
+    """Kill at up to 15 steps, then at random times until there are 20."""
+    killed = sum(check_kill(drive, begun, name, tmp_path, kill_at=step) for step in spread(begun(name)[2], 15))
+    for seconds in np.random.default_rng(0).uniform(0.0, 0.4, size=200):
+        killed += check_kill(drive, begun, name, tmp_path, kill_after=seconds)
+        if killed == 20:
+            break
+    assert killed == 20

@@ -1,0 +1,38 @@
+"""The attackers stay: some inputs for every target, the same ones in every run. `make fuzz` tries many more."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from vecuq import testing
+from vecuq.testing import BrokenPromiseError
+
+ROOT = Path(__file__).parents[2]
+TARGETS = {name: target for name, target in testing.targets().items() if not target.bomb}
+# Inputs per target, by the beginning of its name; some commands take a second each.
+EXAMPLES = {"frame": 25, "table": 20, "saved": 25, "answers": 30, "reply": 10, "command": 10}
+SLOW = {"command rank": 2, "command report": 2, "command demo": 1, "command compare": 4, "command doctor": 5}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_no_input_breaks_a_promise(name):
+    taken = []
+
+    @settings(
+        max_examples=SLOW.get(name, EXAMPLES[name.split()[0]]),
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(TARGETS[name].attacks)
+    def attacked(attack):
+        try:
+            taken.append(bool(TARGETS[name].check(attack)))
+        except BrokenPromiseError as broken:
+            attack.keep(ROOT / ".fuzz", str(broken))
+            raise
+
+    attacked()
+    if name.startswith(("frame", "table", "saved")):
+        assert set(taken) == {False, True}, "a strategy of which everything is refused, or nothing, attacks little"
