@@ -67,7 +67,8 @@ def _trend(placed: Array, number: Array) -> Array:
 
 def _in_the_tail(scores: Array) -> Array:
     """Return the autocorrelations of being among the highest scores, where thresholds lie."""
-    return np.mean([autocorrelations(scores > np.quantile(scores, 1 - tail)) for tail in _TAILS], axis=0)
+    highest = [(scores > np.quantile(scores, 1 - tail)).astype(float) for tail in _TAILS]
+    return np.asarray(np.mean([autocorrelations(kept) for kept in highest], axis=0))
 
 
 def autocorrelations(values: Array) -> Array:

@@ -143,7 +143,8 @@ def _lines(name: str) -> st.SearchStrategy[Attack]:
 def _command_attack(draw: st.DrawFn, name: str) -> Attack:
     good = [tuple(line.split()) for line in GOOD_LINES if line.split()[0] == name]
     # A line that works on a hostile file gets further than an odd line does.
-    words = draw(st.sampled_from(good)) if good and draw(st.booleans()) else tuple(draw(command_lines(name)))
+    as_known = bool(good) and draw(st.booleans())
+    words = draw(st.sampled_from(good)) if as_known else tuple(draw(command_lines(name)))
     spoilt = words in good or draw(st.booleans())
     return Attack(f"command {name}", draw(spoilt_files(words)) if spoilt else {}, words)
 

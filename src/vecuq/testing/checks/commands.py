@@ -83,7 +83,6 @@ def _called() -> tuple[object, BaseException | None]:
         return end.code or 0, None
     except (Exception, KeyboardInterrupt) as error:
         return None, error
-    return 0, None
 
 
 @contextmanager
