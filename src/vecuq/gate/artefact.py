@@ -72,6 +72,7 @@ def gate_of(header: dict[str, Any], arrays: dict[str, Any], load: Callable[[byte
         units=units,
         labelled=labelled,
         places=places,
+        kept=None,
         decider=Decider(rules, parts, settings.target, settings.promise),
         rates=WrongRates(*(arrays[f"rates.{name}"] for name in ("probability", "lower", "upper"))),
         simultaneous=known.simultaneous,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -71,13 +72,37 @@ def coverages(
     """Return what each order would have covered with the same labels; only that of the gate is certified."""
     if settings.target.kind not in ("accuracy", "quality"):
         return {}
-    found = {}
+    return {
+        order: _coverage(again, settings.target.allowed, settings.delta)
+        for order, again in _by_order(model, settings, rows, labelled, kept)
+    }
+
+
+def coverage_lines(
+    model: Any, settings: GateSettings, rows: Any, labelled: Labelled, kept: NDArray[np.bool_]
+) -> dict[str, list[tuple[float, float]]]:
+    """Return, for every order, what it covers at each certified accuracy; each point holds by itself, not all at once.
+
+    The accuracies reach from half to one, closer to each other where errors are rare.
+    """
+    accuracies = 1.0 - np.geomspace(0.5, 0.005, 25)
+    return {
+        order: [(float(a), _coverage(again, 1.0 - a, settings.delta)) for a in accuracies]
+        for order, again in _by_order(model, settings, rows, labelled, kept)
+    }
+
+
+def _by_order(
+    model: Any, settings: GateSettings, rows: Any, labelled: Labelled, kept: NDArray[np.bool_]
+) -> Iterator[tuple[str, Labelled]]:
+    """Yield the labelled rows as each order scores them."""
     for order in [MODEL, *columns_in(model)]:
         scoring = Scoring(model, order, settings.guard)
         scores, known = scoring.scores(rows)[kept], scoring.unlabelled()
         ladder = Ladder.of(known if len(known) > 1 else scores)
-        again = Labelled("", scores, labelled.losses, labelled.groups, ladder)
-        walked = acceptance(again, settings.target.allowed, settings.delta)
-        accepted = int(walked.n_accepted[walked.walk.last]) if walked.certified else 0
-        found[order] = accepted / max(len(scores), 1)
-    return found
+        yield order, Labelled("", scores, labelled.losses, labelled.groups, ladder)
+
+
+def _coverage(rows: Labelled, allowed: float, delta: float) -> float:
+    walked = acceptance(rows, allowed, delta)
+    return int(walked.n_accepted[walked.walk.last]) / len(rows.scores) if walked.certified else 0.0

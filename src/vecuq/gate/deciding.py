@@ -38,17 +38,19 @@ class Decider:
 
     def accept(self, scores: Array, places: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return which rows are accepted; ``places`` says which unit a row belongs to, -1 for none."""
-        if not self.by_threshold and len(scores) == 1:
+        return accepted_below(scores, places, self.limits(scores, places))
+
+    def limits(self, scores: Array, places: NDArray[np.intp]) -> Array:
+        """Return up to which score each unit accepts: its threshold, or what follows from one batch of rows."""
+        if self.by_threshold:
+            return np.array([rule.threshold for rule in self.rules])
+        if len(scores) == 1:
             word = "promise='average' is" if self.promise == "average" else "a budget of rows is"
             raise SettingError(
                 f"{word} about one batch of rows, and a single row came. Decide rows together, or use "
                 f"promise='confidence' with a target that holds for single rows."
             )
-        accepted = np.zeros(len(scores), dtype=bool)
-        for k, rule in enumerate(self.rules):
-            rows = places == k
-            accepted[rows] = self._of_unit(scores[rows], rule, self.parts[k])
-        return accepted
+        return np.array([self._limit(scores[places == k], part) for k, part in enumerate(self.parts)])
 
     def together(self) -> Rule:
         """Return the counts of all units as one rule, which has no threshold."""
@@ -66,19 +68,25 @@ class Decider:
             cost_bound=_mean(rules, "cost_bound"),
         )
 
-    def _of_unit(self, scores: Array, rule: Rule, part: Labelled) -> NDArray[np.bool_]:
-        if self.by_threshold:
-            return np.asarray(scores <= rule.threshold)
+    def _limit(self, scores: Array, part: Labelled) -> float:
+        """Return the largest score of a batch that is accepted; minus infinity if none is."""
         if self.promise == "average":
-            return accepted_on_average(scores, part.scores, part.losses > 0.5, self.target.allowed)
-        return all_but(scores, int(self.target.value))
+            taken = scores[accepted_on_average(scores, part.scores, part.losses > 0.5, self.target.allowed)]
+        else:
+            taken = scores[all_but(scores, int(self.target.value))]
+        return float(taken.max(initial=-np.inf))
 
     def _of_batches(self, part: Labelled) -> Rule:
         """Return what a batch like the labelled rows would show: no threshold, and no bound for one set of labels."""
-        known = self._of_unit(part.scores, Rule(part.unit, -np.inf, False, 0, 0, 0, 0.0, 1.0), part)
+        known = part.scores <= self._limit(part.scores, part)
         bound = self.target.allowed if self.promise == "average" else 1.0
         lost = float(part.losses[known].sum())
         return Rule(part.unit, -np.inf, bool(known.any()), len(known), part.n_groups, int(known.sum()), lost, bound)
+
+
+def accepted_below(scores: Array, places: NDArray[np.intp], limits: Array) -> NDArray[np.bool_]:
+    """Return which rows have a score up to the limit of their unit; a row of no unit (-1) has none."""
+    return np.asarray(scores <= np.append(limits, -np.inf)[places])
 
 
 def all_but(scores: Array, k: int) -> NDArray[np.bool_]:

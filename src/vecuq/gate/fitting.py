@@ -65,6 +65,7 @@ def learn(
         units=units,
         labelled=labelled,
         places=places,
+        kept=kept,
         decider=Decider.of(parts, settings.target, delta, promise=settings.promise),
         rates=wrong_rates(cells, labelled.losses, len(ladder.thresholds) + 1, settings.delta),
         simultaneous=simultaneous,

@@ -13,7 +13,7 @@ from vecuq._draw import html_card
 from vecuq._files import tensor_bytes, write_tensors
 from vecuq.errors import CalibrationError, CalibrationWarning, SettingError
 from vecuq.gate.certificate import Certificate, certificate_of
-from vecuq.gate.choosing import BEST
+from vecuq.gate.choosing import BEST, coverage_lines
 from vecuq.gate.doubts import shortfall, warn_unlike
 from vecuq.gate.fitting import learn
 from vecuq.gate.rule import Rule
@@ -236,7 +236,12 @@ class Gate:
 
     def uncertainty(self, rows: Any) -> Array:
         """Return the uncertainty by which rows are decided; NaN where there is none, or where the guard deferred."""
-        return Scoring(self.model, self.order_, self.settings.guard).scores(rows)
+        return self.scoring.scores(rows)
+
+    @property
+    def scoring(self) -> Scoring:
+        """How rows are scored for a decision."""
+        return Scoring(self.model, self.order_, self.settings.guard)
 
     def accept(self, rows: Any, *, by: Any = None) -> NDArray[np.bool_]:
         """Return which rows may be trusted; a row without a score, or of a category without labels, is not accepted."""
@@ -273,6 +278,17 @@ class Gate:
         found = np.stack([rates.probability[cells], rates.lower[cells], rates.upper[cells]], axis=1)
         found[np.isnan(scores)] = np.nan
         return found if interval else np.asarray(found[:, 0])
+
+    def coverage_lines(self, rows: Any) -> dict[str, list[tuple[float, float]]]:
+        """Return what each order covers at many certified accuracies, by the rows that the gate was fitted on.
+
+        Each point (accuracy, coverage) holds by itself, not all of them at once.
+        """
+        learned = self.learned_
+        kept = learned.kept
+        if kept is None:
+            raise SettingError("A gate that was loaded keeps no labelled rows; fit it to draw its picture.")
+        return coverage_lines(self.model, self.settings, rows, learned.labelled, kept)
 
     def certificate(self) -> Certificate:
         """Return what is promised, under which assumption, and what the labels showed."""

@@ -37,15 +37,19 @@ class Scoring:
 
     def scores(self, rows: Any) -> Array:
         """Return the uncertainty of every row; NaN where it has none or its p-value is below the guard."""
-        if self.is_of_model:
-            found = np.array(self.model.uncertainty(rows), dtype=float)
+        values = None if self.is_of_model else values_in(self.model, rows)
+        uncertainty = self.model.uncertainty(rows) if values is None else values[:, 0]
+        return self.settled(uncertainty, values, None if self.guard is None else self.model.p_values(rows))
+
+    def settled(self, uncertainty: Array, values: Array | None, p_values: Array | None) -> Array:
+        """Return the scores that decide, of rows whose uncertainty, columns and p-values are known."""
+        if self.is_of_model or values is None:
+            found = np.array(uncertainty, dtype=float)
         else:
-            values = values_in(self.model, rows)
             found = np.array(values[:, columns_in(self.model).index(self.order)], dtype=float)
             found[~np.isfinite(values).all(axis=1)] = np.nan
-        if self.guard is not None:
-            p_values = np.asarray(self.model.p_values(rows))
-            found[~(p_values >= self.guard)] = np.nan
+        if self.guard is not None and p_values is not None:
+            found[~(np.asarray(p_values) >= self.guard)] = np.nan
         return found
 
     def unlabelled(self) -> Array:

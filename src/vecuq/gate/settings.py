@@ -61,6 +61,7 @@ class Learned:
     units: Units
     labelled: Labelled  # the rows that certify, of all units
     places: NDArray[np.intp]  # the unit of each of them
+    kept: NDArray[np.bool_] | None  # which of the rows that were given they are; not saved
     decider: Decider
     rates: WrongRates
     simultaneous: bool
