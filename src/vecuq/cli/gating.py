@@ -111,13 +111,8 @@ def gate(
             "cost_review": cost_review,
             "budget": budget,
         }
-        how: dict[str, Any] = {
-            "confidence": confidence,
-            "promise": promise,
-            "guard": guard,
-            "order": order,
-            "random_state": seed,
-        }
+        how: dict[str, Any] = {"confidence": confidence, "promise": promise, "guard": guard, "order": order}
+        how["random_state"] = seed
         if not labelled and not plan:
             raise typer.BadParameter("Labelled rows are needed: vecuq gate MODEL LABELLED --correct COLUMN.")
     with friendly_errors():

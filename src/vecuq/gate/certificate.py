@@ -102,13 +102,19 @@ class Certificate:
         ]
         return "\n".join(lines)
 
+    def _errors(self) -> str:
+        """Return how many accepted rows are wrong, or, of a graded quality, their mean loss."""
+        if self.n_errors == int(self.n_errors):
+            return f"{int(self.n_errors):,} of these wrong"
+        return f"with a mean loss of {self.n_errors / max(self.n_accepted, 1):.4f}"
+
     def facts(self) -> list[tuple[str, str]]:
         """Return the figures in words, in the order in which people ask for them."""
         low, high = self.coverage_interval
         groups = f" in {self.n_groups:,} groups" if self.n_groups else ""
         found = [
             ("coverage", f"{self.coverage:.3f} of the rows are accepted ({low:.3f} to {high:.3f})"),
-            ("labels", f"{self.n_labels:,}{groups}; {self.n_accepted:,} accepted, {self.n_errors:g} of these wrong"),
+            ("labels", f"{self.n_labels:,}{groups}; {self.n_accepted:,} accepted, {self._errors()}"),
             ("error rate", f"at most {self.bound:.4g}" if self.bound < 1 else "not bounded"),
             ("confidence", f"{self.confidence:g}"),
             ("threshold", "none" if self.threshold is None else f"uncertainty up to {self.threshold:.6g}"),

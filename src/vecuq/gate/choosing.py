@@ -85,7 +85,7 @@ def coverage_lines(
 
     The accuracies reach from half to one, closer to each other where errors are rare.
     """
-    accuracies = 1.0 - np.geomspace(0.5, 0.005, 25)
+    accuracies = 1.0 - np.geomspace(0.5, 0.005, 60)
     return {
         order: [(float(a), _coverage(again, 1.0 - a, settings.delta)) for a in accuracies]
         for order, again in _by_order(model, settings, rows, labelled, kept)

@@ -46,7 +46,8 @@ def learn(
         kept = kept & others
     scoring = Scoring(model, order, settings.guard)
     scores = scores if scoring.is_of_model else scoring.scores(rows)
-    doubts_about(scores, losses)
+    if not graded:
+        doubts_about(scores, losses)
     known = np.empty(0) if seen.among_held_back else scoring.unlabelled()
     known = known if unlabelled is None else scoring.scores(unlabelled)
     ladder, kept = _thresholds(known, scores, kept, settings.seed)

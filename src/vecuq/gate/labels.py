@@ -37,8 +37,8 @@ def losses_of(correct: Any, n_rows: int, *, graded: bool = False) -> Array:
     if not graded and not np.isin(values, (0.0, 1.0)).all():
         odd = values[~np.isin(values, (0.0, 1.0))][0]
         raise CalibrationError(
-            f"correct must be 0 or 1, or true or false; it holds {odd:g}. A graded quality becomes a label by a rule, "
-            f"such as correct='quality>=0.7' on the command line, or is certified itself with Gate(model, quality=0.8)."
+            f"correct must be 0 or 1, or true or false; it holds {odd:g}. Turn a graded quality into labels by a rule, "
+            f"such as quality >= 0.7, or certify its mean with quality=0.8."
         )
     return 1.0 - values
 
