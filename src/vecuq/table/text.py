@@ -101,7 +101,7 @@ def _series_as_floats(column: Any, name: str) -> Array:
     import narwhals as nw
 
     # Decimals lose their last bit without Arrow, and a time beyond the years of Python is a panic of polars.
-    times = (nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.List, nw.Array, nw.Struct)
+    times = (nw.Date, nw.Datetime, nw.Duration, nw.List, nw.Array, nw.Struct)
     if column.dtype in (nw.String, nw.Decimal, *times):
         return arrow_as_floats(column.to_arrow(), name)
     if column.dtype.is_numeric() or column.dtype == nw.Boolean:
