@@ -111,7 +111,7 @@ _IDS = {"openai": "custom_id", "lm-eval": "doc_id"}
 def good_line(kind: str, name: str, place: int = 0) -> dict[str, Any]:
     """Return a line that the reader of ``kind`` takes, under an id."""
     if kind not in LINES:
-        raise NotImplementedError(f"Add lines of answers of the kind {kind!r} to vecuq/testing/hostile/answers.py.")
+        raise LookupError(f"Add lines of answers of the kind {kind!r} to vecuq/testing/hostile/answers.py.")
     return {_IDS.get(kind, "id"): name, **LINES[kind][place % len(LINES[kind])]}
 
 
