@@ -20,6 +20,8 @@ _BLOCK_ENTRIES = 200_000
 LEAST_LOG = -745.0
 # No ensemble that is measured row by row has more members.
 _MANY_MEMBERS = 50
+# Between these a temperature leaves logits finite; those of calibrated classifiers lie near 1.
+TEMPERATURES = (1e-6, 1e6)
 _AXES = "The axes must be (members, rows, classes): np.swapaxes(logits, 0, 1) exchanges the first two."
 
 
@@ -76,7 +78,7 @@ class ClassifierOutputs:
         """
         if (logits is None) == (probs is None):
             raise TableError("Give either logits or probs, and not both.")
-        in_range("temperature", temperature, 0.0, ends="()")
+        in_range("temperature", temperature, *TEMPERATURES, ends="[]")
         made = ClassifierOutputs(
             _split_members(probs if logits is None else logits),
             logits is None,

@@ -61,7 +61,7 @@ def solve_transport(problem: Problem, settings: Settings, progress: Progress | N
     if problem.rows is None or settings.solver == "sketch":
         raise ConvergenceError(
             f"A sketch of these rows is not accurate enough at epsilon={settings.epsilon:g}. Sketch with more "
-            f"nodes, raise epsilon, or fit the rows themselves with solver='separable'."
+            f"nodes or narrower ranges, raise epsilon, or fit the rows themselves with solver='separable'."
         )
     return _solve_rows(problem, problem.rows, settings, progress)
 
@@ -121,7 +121,9 @@ def _solve_sketch(problem: Problem, settings: Settings, progress: Progress | Non
 
 def _solve_on(nodes: Nodes, problem: Problem, settings: Settings, progress: Progress | None) -> Potentials | None:
     grid = problem.targets
-    if not isinstance(grid, Grid):
+    # The box of a sketch may be wider than its rows, beyond what a float64 distinguishes.
+    widest = max(float(np.ptp(axis)) for axis in nodes.axes)
+    if not isinstance(grid, Grid) or not widest / settings.epsilon < _STEEPEST:
         return None
     kernel = ProjectedKernel(nodes, problem.corners, grid, settings.epsilon)
     solved = solve(kernel.push, grid.weights, tol=settings.tol, max_sweeps=settings.max_iter, progress=progress)

@@ -92,10 +92,16 @@ def as_floats(column: Any, name: str) -> Array:
             return np.asarray(column, dtype=float)
         # As a list, dates become whole numbers: keep them as they are, to be refused.
         return floats_of(list(column) if column.dtype.kind in "mM" else column.tolist(), name)
-    if is_arrow(column):
-        return arrow_as_floats(column, name)
+    return arrow_as_floats(column, name) if is_arrow(column) else _series_as_floats(column, name)
+
+
+def _series_as_floats(column: Any, name: str) -> Array:
+    """Return a narwhals series of any library as float64."""
     import narwhals as nw
 
+    # Arrow rounds decimals rightly, and refuses times beyond all years where polars panics.
+    if column.dtype == nw.Decimal or column.dtype.is_temporal() or column.dtype.is_nested():
+        return arrow_as_floats(column.to_arrow(), name)
     if column.dtype.is_numeric() or column.dtype == nw.Boolean:
         return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=float)
     if column.dtype == nw.String:
@@ -124,7 +130,9 @@ def arrow_as_floats(column: Any, name: str, first_row: int = 0) -> Array:
     if pa.types.is_floating(kind) or pa.types.is_integer(kind):
         return np.asarray(column.to_numpy(zero_copy_only=False), dtype=float)
     if is_numeric(kind):
-        return np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
+        # Cast at once, some decimals are off by their last bit; through text they are not.
+        exact = pc.cast(column, pa.string()) if pa.types.is_decimal(kind) else column
+        return np.asarray(pc.cast(exact, pa.float64()).to_numpy(zero_copy_only=False))
     if is_text(kind):
         return text_as_floats(as_text(column), name, first_row)
     return floats_of(python_cells(column, name), name, first_row)
@@ -223,8 +231,8 @@ def _remedy(cell: object) -> str:
 def _number(cell: object) -> float:
     if _is_absent(cell):
         return float("nan")
-    if isinstance(cell, np.datetime64 | np.timedelta64 | np.complexfloating):
-        raise TypeError("NumPy would make a number of it all the same")
+    if isinstance(cell, np.datetime64 | np.timedelta64 | np.complexfloating | bytes | bytearray | memoryview):
+        raise TypeError("NumPy or Python would make a number of it all the same")
     if isinstance(cell, str) and "_" in cell:
         raise ValueError("Python reads 1_000 as a number; no table does")
     return float(cell)  # type: ignore[arg-type]

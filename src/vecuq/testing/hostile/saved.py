@@ -25,6 +25,7 @@ UNDETECTABLE = (
     "settings.overshoot",
     "temperature",
     "seed",
+    "flipped",
     *("box_low", "box_high", "seen_low", "seen_high", "moments"),
     *("counts", "breakers", "scores"),
     *("density/mahalanobis/means", "density/mahalanobis/whitening"),
