@@ -172,6 +172,13 @@ def test_a_command_replaces_only_what_is_of_its_kind(refused, run, files, conten
         assert "holds text" in refused(*words, out)
 
 
+def test_a_report_never_replaces_the_model_that_it_reads(refused, files):
+    words = ("report", files / "m.vecuq", files / "n.csv", "-o")
+    assert "m.vecuq does not end in .html; name it" in refused(*words, files / "m.vecuq", "--force")
+    (files / "m.html").symlink_to("m.vecuq")
+    assert "one of the files that this job reads" in refused(*words, files / "m.html")
+
+
 @pytest.mark.parametrize("name", [name for name, one in WRITERS.items() if one[2].endswith(one[1])])
 def test_a_command_replaces_what_it_reads_only_if_forced(refused, run, files, monkeypatch, name):
     monkeypatch.chdir(files)

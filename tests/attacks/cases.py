@@ -92,6 +92,12 @@ def with_first(value):
     return lambda array: np.array([value, *array.reshape(-1)[1:]]).reshape(array.shape)
 
 
+def far_below_its_rows(_, arrays):
+    """Widen the box of a sketch beyond all sense, and put all rows at its upper end."""
+    arrays["box_low"] = np.full(2, -1e200)
+    arrays["moments"][1, 0] = arrays["moments"][0, 1] = arrays["moments"][0, 0]
+
+
 def reply(status, body=b"{}"):
     """What a server sends."""
     return Attack("reply", {"reply": f"{status}\r\n\r\n".encode() + body})
@@ -150,6 +156,10 @@ CASES = {
     "a temperature that squares beyond all numbers": Case(
         lambda: in_header("pipeline", "temperature", 1e-300), taken=False
     ),
+    "a sketch of a box that begins far below its rows": Case(
+        lambda: in_array("sketch", "box_low", lambda box: np.array([-1e308, box[1]])), taken=False
+    ),
+    "a sketch of such a box, with moments to match": Case(lambda: saved("sketch", far_below_its_rows), taken=False),
     "a temperature of next to nothing": Case(lambda: in_header("pipeline", "temperature", 5e-324), taken=False),
     "a density beyond all numbers": Case(
         lambda: in_array("pipeline", "density/mahalanobis/means", with_last(1e308)), taken=False

@@ -143,6 +143,12 @@ def echo(line: str = "", *, err: bool = False) -> None:
     typer.echo(shown(line), err=err)
 
 
+def echo_text(text: str) -> None:
+    """Print a text of several lines."""
+    for line in text.splitlines():
+        echo(line)
+
+
 def counted(count: int, what: str) -> str:
     """Return a number with its noun: 1 row, 2 rows."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -23,6 +23,8 @@ class SketchHeader(Struct):
             raise ValueError("the flipped columns are not among the columns")
 
 
+# Its square is still a number, and no box that anyone chose comes near.
+_WIDEST = 1e100
 RANGES = {name: Numbers("columns") for name in ("box_low", "seen_low", "seen_high", "box_high")}
 
 
@@ -35,8 +37,17 @@ def check_sketch(known: SketchHeader, arrays: dict[str, Array]) -> None:
         raise ValueError(f"'moments' has {sizes['nodes']} nodes for each of {n_columns} columns")
     for lower, upper in zip(RANGES, list(RANGES)[1:], strict=False):
         refuse(upper, f"at least that of {lower!r}", arrays[upper] < arrays[lower], n_columns)
+    _check_box(arrays)
     _check_moments(arrays["moments"], known.count)
     _check_means(known.count, arrays)
+
+
+def _check_box(arrays: dict[str, Array]) -> None:
+    """Raise if a box is so much wider than its rows that a distance in it overflows once the rows have width one."""
+    with np.errstate(over="ignore"):
+        width, seen = (arrays[f"{name}_high"] - arrays[f"{name}_low"] for name in ("box", "seen"))
+        far = ~np.isfinite(width) | ((seen > 0) & (width > _WIDEST * seen))
+    refuse("box_high", "nearer to that of 'box_low'", far, len(far))
 
 
 def _check_moments(moments: Array, count: int) -> None:
