@@ -23,7 +23,7 @@ from vecuq.testing.hostile.commands import command_names, parameters
 
 _CODES = (0, 1, 2, 130)
 # What an option names that a command may write; every other file is only read.
-_OUTPUTS = ("-o", "--out", "--state", "--curves")
+_OUTPUTS = ("-o", "--out", "--state", "--curves", "--picture")
 _PAGES = (".html", ".svg", ".md")
 # What a command listens to while it runs.
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
