@@ -56,7 +56,7 @@ WRITERS = {
 }
 IDS = list(WRITERS)
 # Options whose files are only read.
-READ = {"measure": {"train", "samples"}, "monitor": {"calibration"}, "reproduce": {"data_dir"}}
+READ = {"gate": {"unlabelled"}, "measure": {"train", "samples"}, "monitor": {"calibration"}, "reproduce": {"data_dir"}}
 
 
 def file_options(command):

@@ -53,6 +53,11 @@ def refuse_flood(place: object, so_far: float, n_bytes: int) -> None:
     _refuse(place, so_far, n_bytes, MOST_ROOMS, "unpacks to more than", "in all")
 
 
+def may_flood(needed: float, n_bytes: int) -> bool:
+    """Whether so much is more than a file of ``n_bytes`` may unpack to in all."""
+    return needed > MOST_ROOMS * room_for(n_bytes)
+
+
 def _refuse(place: object, needed: float, n_bytes: int, rooms: int, needs: str, how: str) -> None:
     most = rooms * room_for(n_bytes)
     if needed > most:
