@@ -101,6 +101,13 @@ Replace = Annotated[
 ]
 
 
+NoFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--no-formulas",
+        help="In csv and tsv, put an apostrophe before names and texts that a spreadsheet would compute (= + - @).",
+    ),
+]
 Force = Annotated[
     bool, typer.Option("--force", help="Replace also a file that this command reads, or one of another kind.")
 ]

@@ -23,6 +23,7 @@ from vecuq.cli.options import (
     ModelFile,
     NewFiles,
     NewRows,
+    NoFormulas,
     OodColumn,
     Paper,
     Replace,
@@ -31,7 +32,7 @@ from vecuq.cli.options import (
     Top,
     listed,
 )
-from vecuq.cli.talk import counted, friendly_errors, print_json, print_table, usage_errors, watching
+from vecuq.cli.talk import counted, echo, friendly_errors, print_json, print_table, usage_errors, watching
 
 
 def score(
@@ -50,6 +51,7 @@ def score(
     stdout_format: Annotated[
         str, typer.Option(help="What -o - writes: jsonl, or arrow (an IPC stream).", metavar="jsonl|arrow")
     ] = "jsonl",
+    no_formulas: NoFormulas = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -66,12 +68,19 @@ def score(
     with friendly_errors():
         with watching(new) as watch:
             done = workflows.score(
-                model, new, ranked, **vars(wanted), stdout_format=stdout_format, force=force, watch=watch
+                model,
+                new,
+                ranked,
+                **vars(wanted),
+                stdout_format=stdout_format,
+                formulas=not no_formulas,
+                force=force,
+                watch=watch,
             )
         if as_json:
             print_json({"out": str(ranked), **done.to_dict()})
         else:
-            typer.echo(f"{_summary(done, alpha)} -> {'stdout' if to_stdout else ranked}", err=to_stdout)
+            echo(f"{_summary(done, alpha)} -> {'stdout' if to_stdout else ranked}", err=to_stdout)
 
 
 def _summary(done: workflows.Scored, alpha: float | None, verb: str = "scored") -> str:
@@ -144,7 +153,7 @@ def _print_ranked(done: workflows.Ranked, folder: Path, alpha: float | None = No
     print_fit(done.fitted, folder / "model.vecuq")
     if done.evaluation:
         print_table("How well each score finds what it should", done.evaluation)
-    typer.echo(f"{_summary(done.scored, alpha, 'ranked')}; open {folder / 'report.html'}")
+    echo(f"{_summary(done.scored, alpha, 'ranked')}; open {folder / 'report.html'}")
 
 
 def report(
@@ -164,7 +173,7 @@ def report(
         workflows.Wanted(alpha, missing=missing)
     with friendly_errors():
         workflows.report(model, new, page, alpha=alpha, missing=missing, labels=_labels(error, ood), force=force)
-        typer.echo(f"report -> {page}")
+        echo(f"report -> {page}")
 
 
 def demo(folder: Folder = Path("demo"), force: Force = False, as_json: AsJson = False) -> None:
@@ -174,7 +183,7 @@ def demo(folder: Folder = Path("demo"), force: Force = False, as_json: AsJson = 
         _print_ranked(done, folder, as_json=as_json)
     if not as_json:
         calibration, new = folder / "calibration.csv", folder / "new.csv"
-        typer.echo("\nTry next:")
-        typer.echo(f"  vecuq doctor {calibration} {new} --flip confidence")
-        typer.echo(f"  vecuq score {folder / 'model.vecuq'} {new} --alpha 0.05 --explain -o {folder / 'flagged.csv'}")
-        typer.echo(f"  vecuq compare {calibration} {new} --ood is_ood --flip confidence")
+        echo("\nTry next:")
+        echo(f"  vecuq doctor {calibration} {new} --flip confidence")
+        echo(f"  vecuq score {folder / 'model.vecuq'} {new} --alpha 0.05 --explain -o {folder / 'flagged.csv'}")
+        echo(f"  vecuq compare {calibration} {new} --ood is_ood --flip confidence")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vecuq._check import Array, bad_cell
+from vecuq.table.cells import python_cells
 from vecuq.table.frames import is_arrow
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def arrow_as_floats(column: Any, name: str, first_row: int = 0) -> Array:
         return np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
     if is_text(kind):
         return text_as_floats(as_text(column), name, first_row)
-    return floats_of(column.to_pylist(), name, first_row)
+    return floats_of(python_cells(column), name, first_row)
 
 
 def is_numeric(kind: pa.DataType) -> bool:

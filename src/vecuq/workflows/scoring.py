@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from vecuq._check import one_of, warn_user
@@ -62,6 +63,7 @@ def score(
     sort: bool = False,
     top: int | None = None,
     stdout_format: str = "jsonl",
+    formulas: bool = True,
     force: bool = False,
     watch: Watch = NOBODY,
 ) -> Scored:
@@ -97,6 +99,9 @@ def score(
         held in memory.
     stdout_format
         ``"jsonl"`` or ``"arrow"`` (a stream).
+    formulas
+        Whether texts that a spreadsheet would compute stay as they are in csv and tsv files; otherwise they get an
+        apostrophe in front.
     force
         Whether ``out`` may replace a file that the job reads, or one that holds no table.
     watch
@@ -108,7 +113,8 @@ def score(
     wanted = Wanted(alpha, explain, missing, select, replace, sort, top)
     found = load_any_model(model)
     refuse_place(out, reads=[model, new], force=force)
-    return score_rows(_scoring_model(found, model), new, out, wanted, stdout_format=stdout_format, watch=watch)
+    writing = {"stdout_format": stdout_format, "formulas": formulas}
+    return score_rows(_scoring_model(found, model), new, out, wanted, writing=writing, watch=watch)
 
 
 def score_rows(
@@ -117,10 +123,13 @@ def score_rows(
     out: PathLike,
     wanted: Wanted,
     *,
-    stdout_format: str = "jsonl",
+    writing: Mapping[str, Any] = MappingProxyType({}),
     watch: Watch = NOBODY,
 ) -> Scored:
-    """Score a table with a model in memory, as :func:`score` does with a saved one."""
+    """Score a table with a model in memory, as :func:`score` does with a saved one.
+
+    ``writing`` goes to :func:`vecuq.table.write_batches`.
+    """
     ranker = model if isinstance(model, Ranker) else model.ranker_
     wanted.refuse(ranker)
     # From csv to csv, the other columns stay the very text that they are.
@@ -131,7 +140,7 @@ def score_rows(
         scoring = scoring.with_cutoff(ahead(rows.batches()))
     counts = _RowCounts(wanted)
     ranked = counts.counted(ahead(map(scoring.ranked, ahead(rows.batches()))), watch)
-    write_batches(out, ordered(ranked, sort=wanted.sort, top=wanted.top), stdout_format=stdout_format)
+    write_batches(out, ordered(ranked, sort=wanted.sort, top=wanted.top), **writing)
     done = counts.scored()
     _warn(done, scoring.absent)
     return done
