@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vecuq.testing import Attack, example, put_together, taken_apart
+from vecuq.testing.hostile import parquet as footers
+from vecuq.testing.hostile.thrift import Value
 
 
 class Case(NamedTuple):
@@ -36,6 +38,19 @@ def parquet(**columns):
     sink = io.BytesIO()
     pq.write_table(pa.table({"entropy": pa.array([0.5]), "knn": pa.array([0.25]), **columns}), sink)
     return Attack("table .parquet", {"new.parquet": sink.getvalue()})
+
+
+def parquet_footer(change):
+    """A parquet file whose footer says something else of its first column."""
+    content = parquet().files["new.parquet"]
+    footer, start = footers._footer(content)
+    change(footer.fields[4].content[0].fields[1].content[0].fields[3].fields)
+    return Attack("table .parquet", {"new.parquet": footers._with_footer(content[:start], footer)})
+
+
+def with_long_histogram(about):
+    """Count the rows with and without a value a hundred times over; Arrow 19 and later look at this."""
+    about[16] = Value(12, None, {3: Value(9, [Value(6, 1)] * 100)})
 
 
 def npz(**members):
@@ -133,6 +148,15 @@ CASES = {
     "a decimal is read to the last bit": Case(lambda: parquet(knn=pa.array([Decimal("21.195817")])), taken=True),
     "a time beyond the years of Python, in a file": Case(
         lambda: parquet(knn=pa.array([2**45], pa.timestamp("s"))), taken=False
+    ),
+    "a footer that would end the process": Case(
+        lambda: parquet_footer(with_long_histogram), taken=int(pa.__version__.split(".")[0]) < 19
+    ),
+    "a footer with a size of another width": Case(
+        lambda: parquet_footer(lambda about: about.update({7: Value(5, 100)})), taken=False
+    ),
+    "a footer with a place before the file": Case(
+        lambda: parquet_footer(lambda about: about.update({9: Value(6, -8)})), taken=False
     ),
     "an npy header that ends in the middle": Case(
         lambda: npz(entropy=npy("{'descr': '<f8', 'shape': (2,\n"), knn=b""), taken=False

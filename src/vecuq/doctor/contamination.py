@@ -16,7 +16,8 @@ def check_contamination(case: Case) -> list[Finding]:
         return []
     apart = case.apart
     if not len(apart):
-        return [Finding("contamination", "ok", "No group of rows stands apart above the others.")]
+        what = "No group of rows stands apart above the others; out-of-distribution rows among these cannot be seen."
+        return [Finding("contamination", "ok", what)]
     flags = _flagged(case.ranker, case)
     rows = [int(case.numbers[place]) for place in apart[:5]]
     share = len(apart) / len(case.values)
