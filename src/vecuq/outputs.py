@@ -18,10 +18,10 @@ from vecuq.errors import TableError, VecuqWarning
 _BLOCK_ENTRIES = 200_000
 # Logarithm of the smallest positive float64: a probability of exactly 0 counts as that, so that no risk is infinite.
 LEAST_LOG = -745.0
+# What logits may be divided by: far beyond any use, and no logit of a model overflows.
+TEMPERATURES = (1e-6, 1e6)
 # No ensemble that is measured row by row has more members.
 _MANY_MEMBERS = 50
-# Between these a temperature leaves logits finite; those of calibrated classifiers lie near 1.
-TEMPERATURES = (1e-6, 1e6)
 _AXES = "The axes must be (members, rows, classes): np.swapaxes(logits, 0, 1) exchanges the first two."
 
 
@@ -48,7 +48,7 @@ class ClassifierOutputs:
     labels, ids
         One per row, or None.
     temperature
-        What logits are divided by.
+        What logits are divided by, 1e-6 to 1e6.
     """
 
     members: tuple[Any, ...]
