@@ -17,6 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from vecuq.cli.wording import printable
 from vecuq.testing.attack import BrokenPromiseError
 from vecuq.testing.hostile.cells import MARKUP
 from vecuq.testing.hostile.commands import command_names, parameters
@@ -207,7 +208,7 @@ def _check_streams(outcome: Outcome, words: Sequence[str]) -> None:
         raise BrokenPromiseError("error line", f"{errors} lines of errors with exit code {outcome.code}.")
     # A table that goes to standard output is data, and may hold anything.
     shown = outcome.stderr + ("" if "-" in words else outcome.stdout)
-    obeyed = [letter for letter in shown if not letter.isprintable() and letter != "\n"]
+    obeyed = [one for one, plain in zip(shown, printable(shown), strict=True) if one != plain]
     if obeyed:
         raise BrokenPromiseError("escape", f"{obeyed[0]!r} of the input reached the terminal.")
 

@@ -122,7 +122,7 @@ GOOD_LINES = (
     "score model.vecuq labelled.csv --alpha 0.1 --explain --sort -o ranked.jsonl",
     "score model.vecuq new.csv --select bh --alpha 0.1 --missing marginal -o -",
     "score model.vecuq calibration.parquet -o ranked.jsonl",
-    "score model.vecuq new.csv --escape-formulas -o ranked.tsv",
+    "score model.vecuq new.csv --no-formulas -o ranked.tsv",
     "score pipeline.vecuq outputs.npz -o ranked.npz",
     "rank calibration.parquet new.csv -o folder",
     "report model.vecuq new.csv",
