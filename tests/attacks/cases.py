@@ -87,6 +87,12 @@ def with_last(value):
     return change
 
 
+def far_below_its_rows(_, arrays):
+    """Widen the box of a sketch beyond all sense, and put all rows at its upper end."""
+    arrays["box_low"] = np.full(2, -1e200)
+    arrays["moments"][1, 0] = arrays["moments"][0, 1] = arrays["moments"][0, 0]
+
+
 def reply(status, body=b"{}"):
     """What a server sends."""
     return Attack("reply", {"reply": f"{status}\r\n\r\n".encode() + body})
@@ -123,6 +129,10 @@ CASES = {
     "a calibration that falls": Case(lambda: in_array("model", "calibration", np.flip), taken=False),
     "a potential that is not a number": Case(lambda: in_array("model", "log_v", with_last(np.nan)), taken=False),
     "a sketch of a boundless box": Case(lambda: in_array("sketch", "box_high", with_last(1e308)), taken=False),
+    "a sketch of a box that begins far below its rows": Case(
+        lambda: in_array("sketch", "box_low", lambda box: np.array([-1e308, box[1]])), taken=False
+    ),
+    "a sketch of such a box, with moments to match": Case(lambda: saved("sketch", far_below_its_rows), taken=False),
     "a temperature of next to nothing": Case(lambda: in_header("pipeline", "temperature", 5e-324), taken=False),
     "a density beyond all numbers": Case(
         lambda: in_array("pipeline", "density/mahalanobis/means", with_last(1e308)), taken=False

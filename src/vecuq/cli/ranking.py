@@ -12,6 +12,7 @@ from vecuq.cli.fitting import fit_as_dict, print_fit
 from vecuq.cli.options import (
     Alpha,
     AsJson,
+    ByColumn,
     Calibration,
     Columns,
     ErrorColumn,
@@ -47,6 +48,7 @@ def score(
     sort: Sort = False,
     top: Top = None,
     replace: Replace = False,
+    by: ByColumn = None,
     stdout_format: Annotated[
         str, typer.Option(help="What -o - writes: jsonl, or arrow (an IPC stream).", metavar="jsonl|arrow")
     ] = "jsonl",
@@ -55,8 +57,8 @@ def score(
 ) -> None:
     """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.
 
-    A saved pipeline (VecUQPipeline in Python) takes a file of a classifier's outputs instead of a table. Several
-    files are one table if they have the same columns.
+    A gate adds `accept` and `p_wrong` as well. A saved pipeline (VecUQPipeline in Python) takes a file of a
+    classifier's outputs instead of a table. Several files are one table if they have the same columns.
     """
     to_stdout = str(ranked) == "-"
     with usage_errors():
@@ -66,7 +68,7 @@ def score(
     with friendly_errors():
         with watching(new) as watch:
             done = workflows.score(
-                model, new, ranked, **vars(wanted), stdout_format=stdout_format, force=force, watch=watch
+                model, new, ranked, **vars(wanted), stdout_format=stdout_format, by=by, force=force, watch=watch
             )
         if as_json:
             print_json({"out": str(ranked), **done.to_dict()})
@@ -83,7 +85,8 @@ def _summary(done: workflows.Scored, alpha: float | None, verb: str = "scored") 
         flagged += f" and {done.n_missing:,} for want of a score"
     selected = "" if done.n_selected is None else f", {done.n_selected:,} selected"
     written = "" if done.n_written is None else f", {done.n_written:,} most uncertain"
-    return f"{rows} {verb}{flagged}{selected}{written}"
+    accepted = "" if done.n_accepted is None else f", {done.n_accepted:,} accepted"
+    return f"{rows} {verb}{accepted}{flagged}{selected}{written}"
 
 
 def rank(

@@ -93,13 +93,23 @@ def as_floats(column: Any, name: str) -> Array:
         return floats_of(list(column) if column.dtype.kind in "mM" else column.tolist(), name)
     if is_arrow(column):
         return arrow_as_floats(column, name)
+    return _series_as_floats(column, name)
+
+
+def _series_as_floats(column: Any, name: str) -> Array:
+    """Return a series of narwhals as float64."""
     import narwhals as nw
 
+    # Decimals lose their last bit without Arrow, and a time beyond the years of Python is a panic of polars.
+    times = (nw.Date, nw.Datetime, nw.Duration, nw.List, nw.Array, nw.Struct)
+    if column.dtype in (nw.String, nw.Decimal, *times):
+        return arrow_as_floats(column.to_arrow(), name)
     if column.dtype.is_numeric() or column.dtype == nw.Boolean:
         return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=float)
-    if column.dtype == nw.String:
-        return text_as_floats(as_text(column.to_arrow()), name)
-    return floats_of(column.to_list(), name)
+    try:
+        return floats_of(column.to_list(), name)
+    except OverflowError:  # a kind of Arrow that narwhals does not know
+        return arrow_as_floats(column.to_arrow(), name)
 
 
 def text_as_floats(text: pa.ChunkedArray, name: str, first_row: int = 0) -> Array:
@@ -122,11 +132,29 @@ def arrow_as_floats(column: Any, name: str, first_row: int = 0) -> Array:
     kind = column.type
     if pa.types.is_floating(kind) or pa.types.is_integer(kind):
         return np.asarray(column.to_numpy(zero_copy_only=False), dtype=float)
+    if pa.types.is_decimal(kind):
+        # Arrow's own way from decimals to float64 multiplies, and is off by a bit now and then.
+        return np.asarray(pc.cast(pc.cast(column, pa.string()), pa.float64()).to_numpy(zero_copy_only=False))
     if is_numeric(kind):
         return np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
     if is_text(kind):
         return text_as_floats(as_text(column), name, first_row)
-    return floats_of(column.to_pylist(), name, first_row)
+    return floats_of(_python_cells(column), name, first_row)
+
+
+def _python_cells(column: Any) -> list[object]:
+    """Return Arrow cells as Python's own; in words where Python has none, as for a time beyond its years."""
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError):
+        return [_python_cell(cell) for cell in column]
+
+
+def _python_cell(cell: Any) -> object:
+    try:
+        return cell.as_py()
+    except (OverflowError, ValueError):
+        return f"{cell.type} that Python cannot hold"
 
 
 def is_numeric(kind: pa.DataType) -> bool:
