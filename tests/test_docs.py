@@ -56,7 +56,7 @@ def test_the_snippet_of_the_readme_runs_as_it_stands(tmp_path, monkeypatch, caps
     exec(compile(snippet, "README.md", "exec"), {})  # noqa: S102 - our own text
     shown = re.search(r"print\(.*\)  # (.*?) \.\.\.$", snippet, re.MULTILINE)
     assert capsys.readouterr().out.startswith(shown.group(1))
-    assert (tmp_path / "model.vecuq").is_file()
+    assert (tmp_path / "gate.vecuq").is_file()
 
 
 def test_every_command_and_option_of_the_page_exists():

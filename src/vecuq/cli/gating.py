@@ -150,7 +150,7 @@ def _say_gate(made: Any, out: Path, *, as_json: bool) -> None:
         return
     typer.echo(str(made.certificate()))
     table = [{key: line[key] for key in ("accuracy", "coverage", "accepted", "wrong")} for line in made.table_]
-    print_table(f"What is certified with confidence {made.confidence:g}, all at once", table)
+    print_table("Certified, all at once", table)
     others = ", ".join(f"{name} {share:.3f}" for name, share in made.orders_.items() if name != made.order_)
     if others:
         typer.echo(f"Coverage of other orders, with the same labels: {others}")

@@ -6,7 +6,7 @@ import numpy as np
 
 from vecuq._check import Array, warn_user
 from vecuq.errors import CalibrationWarning
-from vecuq.gate.plan import labels_needed
+from vecuq.gate.plan import labels_needed, most_tried
 from vecuq.gate.settings import GateSettings, Learned
 
 # New rows are compared with the labelled ones in batches of at least so many, at a level that chance hardly reaches.
@@ -24,7 +24,7 @@ def shortfall(settings: GateSettings, learned: Learned) -> str:
     if settings.target.kind in ("accuracy", "quality"):
         needed = labels_needed(learned.labelled, settings.target.allowed, settings.delta, settings.seed)
         said += (
-            " No number of labels is likely to prove it with this order."
+            f" Even {most_tried(learned.labelled):,} labels are not likely to prove it with this order."
             if needed is None
             else f" About {max(needed - n_labels, 1):,} more labels are likely to be enough."
         )

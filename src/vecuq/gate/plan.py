@@ -41,7 +41,7 @@ class Plan:
             lines.append(
                 f"About {self.likely:,} labels in all are likely to certify it."
                 if self.likely is not None
-                else "With this order a certificate is not in sight, however many labels there are."
+                else "With this order a certificate is not in sight, even with 32 times as many labels."
             )
         return "\n".join(lines)
 
@@ -75,13 +75,35 @@ def plan_for(rows: Labelled | None, *, allowed: float, confidence: float, random
 def labels_needed(rows: Labelled, allowed: float, delta: float, random_state: int = 0) -> int | None:
     """Return how many labels are likely to certify something, by the procedure itself on resampled rows; None if none.
 
-    Rows are drawn again from those that have labels; with few of these it is a rough guess.
+    Rows are drawn again from those that have labels, with errors as frequent as a monotone fit to the labels has them;
+    with few labels it is a rough guess.
     """
-    rng = np.random.default_rng(random_state)
+    rng, rates = np.random.default_rng(random_state), _monotone(rows)
     for times in _TIMES:
-        if np.mean([acceptance(_again(rows, times, rng), allowed, delta).certified for _ in range(_DRAWS)]) >= _ENOUGH:
+        drawn = (_again(rates, times, rng) for _ in range(_DRAWS))
+        if np.mean([acceptance(_labelled(one, rng), allowed, delta).certified for one in drawn]) >= _ENOUGH:
             return int(np.ceil(times * len(rows.scores)))
     return None
+
+
+def most_tried(rows: Labelled) -> int:
+    """Return the largest number of labels that :func:`labels_needed` tries."""
+    return int(_TIMES[-1] * len(rows.scores))
+
+
+def _monotone(rows: Labelled) -> Labelled:
+    """Return the rows with their expected losses, which do not fall with the score, in place of their losses."""
+    from scipy.optimize import isotonic_regression
+
+    order = np.argsort(rows.scores, kind="stable")  # rows without a score come last
+    fitted = np.empty(len(order))
+    fitted[order] = isotonic_regression(rows.losses[order]).x
+    return replace(rows, losses=fitted)
+
+
+def _labelled(rows: Labelled, rng: np.random.Generator) -> Labelled:
+    """Return rows that are right or wrong as often as expected."""
+    return replace(rows, losses=(rng.random(len(rows.losses)) < rows.losses).astype(float))
 
 
 def _again(rows: Labelled, times: float, rng: np.random.Generator) -> Labelled:

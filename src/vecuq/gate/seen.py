@@ -28,9 +28,11 @@ def unseen_rows(model: Any, rows: Any, n_rows: int) -> Seen:
     """
     everything = np.ones(n_rows, dtype=bool)
     inside = inner(model)
-    if not hasattr(inside, "overlap") or not hasattr(inside, "values_of"):
+    if not hasattr(inside, "kept"):
         return Seen(everything, among_held_back=False)
     values = values_in(model, rows)
+    if not hasattr(inside, "overlap"):
+        return Seen(everything, among_held_back=_among(values, inside.kept.held))
     found = inside.overlap(inside.as_table(values))
     if found.weight_rows.mean() > found.usual + 0.02 and found.weight_rows.sum() >= 3:
         raise CalibrationError(
