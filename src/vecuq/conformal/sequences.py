@@ -23,8 +23,8 @@ from vecuq._check import Array
 
 # Changes of log odds, from what thousands of labels show to what a few do; each has the same share of the mixture.
 _LAMBDAS = np.geomspace(0.03, 5.0, 10)
-# A bisection in [0, 1] ends at the last digits.
-_HALVINGS = 54
+# A bisection in [0, 1] to 1e-12; its upper end is the bound.
+_HALVINGS = 40
 # How far above the allowed error rate the true one may be, as a share of what is above it.
 _EXCESSES = 0.5 ** np.arange(5, 0, -1)
 # A quarter of the stake is on a promise that never held. The rest is on falls at later steps: a half of it within the
