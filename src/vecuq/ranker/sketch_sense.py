@@ -60,7 +60,9 @@ def _check_moments(moments: Array, count: int) -> None:
 
 def _check_means(count: int, arrays: dict[str, Array]) -> None:
     """Raise if the mean of a column, which the moments of degree one give, lies outside the range of its rows."""
-    moments, width = arrays["moments"], arrays["box_high"] - arrays["box_low"]
+    with np.errstate(over="ignore"):
+        moments, width = arrays["moments"], arrays["box_high"] - arrays["box_low"]
+    refuse("box_high", "less than all numbers away from that of 'box_low'", np.isinf(width), moments.ndim)
     first = np.array([moments[tuple(int(j == k) for j in range(moments.ndim))] for k in range(moments.ndim)])
     mean = arrays["box_low"] + 0.5 * (first / count + 1.0) * width
     slack = 1e-9 * width + 1e-9 * np.abs(mean)

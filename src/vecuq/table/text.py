@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vecuq._check import Array, bad_cell
+from vecuq.errors import ColumnError
 from vecuq.table.frames import is_arrow
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _NEARLY = (
     "|\N{MINUS SIGN}\\d+([.,]\\d+)?%?)\\s*$"
 )
 # A number with zeros in front, such as 007, is a name and no quantity; 00.5 is a quantity.
-_NUMBER = r"^\s*[+-]?((0|[1-9]\d*|\d+\.\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))\s*$"
+NUMBER = r"^\s*[+-]?((0|[1-9]\d*|\d+\.\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))\s*$"
 _WHOLE = r"^\s*[+-]?(0|[1-9]\d*)\s*$"
 
 
@@ -58,7 +59,7 @@ def census(text: pa.ChunkedArray) -> Census:
     import pyarrow.compute as pc
 
     missing = text.null_count + _count(pc.is_in(text, value_set=_missing_words()))
-    found = [_count(pc.match_substring_regex(text, pattern)) for pattern in (_NUMBER, _WHOLE, _NEARLY)]
+    found = [_count(pc.match_substring_regex(text, pattern)) for pattern in (NUMBER, _WHOLE, _NEARLY)]
     return Census(len(text) - missing, *found)
 
 
@@ -136,25 +137,33 @@ def arrow_as_floats(column: Any, name: str, first_row: int = 0) -> Array:
         # Arrow's own way from decimals to float64 multiplies, and is off by a bit now and then.
         return np.asarray(pc.cast(pc.cast(column, pa.string()), pa.float64()).to_numpy(zero_copy_only=False))
     if is_numeric(kind):
-        return np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
+        # Cast at once, some decimals are off by their last bit; through text they are not.
+        exact = pc.cast(column, pa.string()) if pa.types.is_decimal(kind) else column
+        return np.asarray(pc.cast(exact, pa.float64()).to_numpy(zero_copy_only=False))
     if is_text(kind):
         return text_as_floats(as_text(column), name, first_row)
-    return floats_of(_python_cells(column), name, first_row)
+    return floats_of(python_cells(column, name), name, first_row)
 
 
-def _python_cells(column: Any) -> list[object]:
-    """Return Arrow cells as Python's own; in words where Python has none, as for a time beyond its years."""
+def python_cells(column: Any, name: str) -> list[Any]:
+    """Return the cells of an Arrow column as Python has them; where a date is beyond its years, all as text.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> python_cells(pa.array([2**60], pa.timestamp("s")), "when")
+    ['<value out of range: 1152921504606846976>']
+    """
+    import pyarrow as pa
+
     try:
         return list(column.to_pylist())
-    except (OverflowError, ValueError):
-        return [_python_cell(cell) for cell in column]
-
-
-def _python_cell(cell: Any) -> object:
+    except (OverflowError, ValueError):  # also of nanoseconds, which only pandas knows
+        pass
     try:
-        return cell.as_py()
-    except (OverflowError, ValueError):
-        return f"{cell.type} that Python cannot hold"
+        return list(column.cast(pa.string()).to_pylist())
+    except pa.ArrowException:
+        raise ColumnError(f"Column {name!r} holds dates beyond the years 1 to 9999 inside of {column.type}.") from None
 
 
 def is_numeric(kind: pa.DataType) -> bool:
@@ -229,8 +238,8 @@ def _remedy(cell: object) -> str:
 def _number(cell: object) -> float:
     if _is_absent(cell):
         return float("nan")
-    if isinstance(cell, np.datetime64 | np.timedelta64 | np.complexfloating):
-        raise TypeError("NumPy would make a number of it all the same")
+    if isinstance(cell, np.datetime64 | np.timedelta64 | np.complexfloating | bytes | bytearray | memoryview):
+        raise TypeError("NumPy or Python would make a number of it all the same")
     if isinstance(cell, str) and "_" in cell:
         raise ValueError("Python reads 1_000 as a number; no table does")
     return float(cell)  # type: ignore[arg-type]
