@@ -14,7 +14,7 @@ _RENAMED = {"random_state": "seed", "n_jobs": "jobs", "api_key": "api_key_env", 
 _OF_OTHERS = (
     *("alpha", "anchor_mass", "anchors", "columns", "epsilon", "flip", "grid", "holdback", "max_iter", "missing"),
     *("n_targets", "on_failure", "overshoot", "reference", "replace", "scaling", "seed", "select", "solver", "tol"),
-    "top",
+    *("top", "weights"),
 )
 _VALUE = r"\[[^\]]*\]|'[^']*'(?:,? or '[^']*')*|[\w+-]+(?:\.\w+)*"
 # As a message writes an argument: alpha=0.05, flip=['a'], `raw=True`, `samples`, train=, or alpha must ...

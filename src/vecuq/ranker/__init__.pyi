@@ -2,6 +2,7 @@ from .artefact import parts_of as parts_of
 from .artefact import ranker_of as ranker_of
 from .describe import card_of as card_of
 from .describe import meanings_of as meanings_of
+from .describe import weights_line as weights_line
 from .diagnostics import Diagnostics as Diagnostics
 from .estimator import VecUQ as VecUQ
 from .fit import fit_ranker as fit_ranker

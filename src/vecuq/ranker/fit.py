@@ -83,7 +83,8 @@ def fit_map(
 ) -> Ranker:
     """Fit the map to what is known of its rows, and read p-values and thresholds from the rows held back."""
     reference = named_reference(settings.reference)
-    weights = Weights.of(settings.weights)
+    weights = _weights_for(known, settings)
+    settings = replace(settings, weights=weights)
     varying = varying_columns(known, len(held))
     active = varying if weights is None else _weighted_columns(weights, varying, known)
     rows = None if known.rows is None else known.rows[:, active]
@@ -167,10 +168,18 @@ def varying_columns(known: MapRows, n_held: int) -> list[int]:
     return active
 
 
+def _weights_for(known: MapRows, settings: Settings) -> Weights | None:
+    """Return the weights, once they are known to be those of the columns; equal ones that were given are none."""
+    weights = Weights.of(settings.weights)
+    if weights is None:
+        return None
+    weights.check_columns(known.columns, known.flipped)
+    return None if weights.equal and not weights.learned else weights
+
+
 def _weighted_columns(weights: Weights, varying: list[int], known: MapRows) -> list[int]:
     """Return the varying columns that have a weight."""
-    given = weights.along(known.columns, known.flipped)
-    active = [k for k in varying if given[k] > 0]
+    active = [k for k in varying if weights[known.columns[k]] > 0]
     if not active:
         raise CalibrationError(
             f"Every column that varies over the calibration rows has the weight 0: "

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from vecuq._check import Array
 
 # The penalty, lambda, on standardised columns; measured in benchmarks/label_weights.py.
-PENALTY = 30.0
+PENALTY = 10.0
 
 
 class LabelFit(NamedTuple):

@@ -58,18 +58,22 @@ class Weights(Mapping[str, float]):
 
     @staticmethod
     def of(given: Any) -> Weights | None:
-        """Return weights as they are, or made of a dict by column name; None for none, and for a dict of equal ones."""
+        """Return weights as they are, or made of a dict by column name; None for none."""
         if given is None or isinstance(given, Weights):
             return given
         if not isinstance(given, Mapping):
             raise SettingError(f"weights must be None, a dict by column name, or Weights; got {type(given).__name__}.")
-        made = Weights(tuple(map(str, given)), tuple(given.values()))
-        return None if set(made.numbers) == {1.0} else made
+        return Weights(tuple(map(str, given)), tuple(given.values()))
 
     @property
     def learned(self) -> bool:
         """Whether labels decided on the weights."""
         return self.n_labels > 0
+
+    @property
+    def equal(self) -> bool:
+        """Whether all columns count alike."""
+        return set(self.numbers) == {1.0}
 
     def __getitem__(self, name: str) -> float:
         try:
@@ -95,8 +99,8 @@ class Weights(Mapping[str, float]):
         """Where the weights come from, in a few words."""
         return f"learned from {self.n_labels:,} labels, {self.n_wrong:,} wrong" if self.learned else "given"
 
-    def along(self, columns: tuple[str, ...], flipped: frozenset[str]) -> Array:
-        """Return the weights of the columns of a table, in its order; raise unless both have the same columns."""
+    def check_columns(self, columns: tuple[str, ...], flipped: frozenset[str]) -> None:
+        """Raise unless these are the weights of the columns of a table, all pointing the same way."""
         wanted_columns(self.columns, columns, purpose="which have a weight", where="The choice of score columns")
         lacking = [name for name in columns if name not in self.columns]
         if lacking:
@@ -107,7 +111,6 @@ class Weights(Mapping[str, float]):
                 f"The direction of {wrong} differs between the rows that the weights were learned from and these. "
                 f"Flip the same columns in both."
             )
-        return np.array([self[name] for name in columns])
 
 
 def active_weights(weights: Weights | None, columns: tuple[str, ...], active: Sequence[int]) -> Array | None:

@@ -12,6 +12,7 @@ from .fitting import FIT_MISSING as FIT_MISSING
 from .fitting import Fitted as Fitted
 from .fitting import fit as fit
 from .informing import info as info
+from .labelled import Labelled as Labelled
 from .labels import Labels as Labels
 from .measuring import DEFAULT_MEASURES as DEFAULT_MEASURES
 from .measuring import Measured as Measured
