@@ -154,6 +154,8 @@ def score_rows(
     write_batches(out, rows_to_write, stdout_format=stdout_format, formulas=wanted.formulas)
     done = counts.scored()
     _warn(done, scoring.absent)
+    if judge is not None:
+        judge.warn_unlike()
     return done
 
 
