@@ -181,7 +181,8 @@ def test_a_comparison_ends_with_a_verdict_on_every_metric(run):
     assert "knn" not in best["not_separated"]
     shown = run(*words, "--resamples", "200").stdout
     assert "verdict: ood roc_auc: entropy is best (0.919)" in shown
-    assert "vecuq is 0.018 behind, more than chance explains." in shown
+    assert "vecuq is 0.018 behind, no more than chance explains." in shown
+    assert "If all methods were equal, a table would show any with probability 0.05." in shown
 
 
 def test_a_verdict_without_resamples_does_not_speak_of_chance_and_equal_methods_are_not_separated(run, tmp_path, new):

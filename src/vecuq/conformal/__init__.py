@@ -4,6 +4,7 @@ Each function states its assumption, its promise and the theorem behind it.
 """
 
 from vecuq.conformal.bets import DIRECTIONS, Bet, Fortune, Played, bets_on, play
+from vecuq.conformal.bounds import error_rate_lower, error_rate_upper
 from vecuq.conformal.p_values import Seed, conformal_p_values, flagged, seed_of, threshold_at, tie_draws
 from vecuq.conformal.selection import SELECTIONS, deliverable, largest_selected, selected
 from vecuq.conformal.ties import after, around, last_equal
@@ -23,6 +24,8 @@ __all__ = [
     "bets_on",
     "conformal_p_values",
     "deliverable",
+    "error_rate_lower",
+    "error_rate_upper",
     "flagged",
     "largest_selected",
     "last_equal",
