@@ -97,7 +97,7 @@ def test_positive_rows_that_spread_more_than_the_others_do_not_break_the_interva
 
 @pytest.mark.parametrize("area", [0.7, 0.9])
 def test_rows_that_come_in_groups_need_to_be_said_to(area):
-    """40 groups of 10 rows with one label each: about half of the intervals hold the truth if rows count, not groups."""
+    """40 groups of 10 rows with one label each: if rows count, about half of the intervals hold the truth."""
     rng, groups, found = np.random.default_rng(0), np.repeat(np.arange(40), 10), []
     for _ in range(300):
         target = (rng.random(40) < 0.3).astype(float)[groups]

@@ -20,6 +20,8 @@ from vecuq.evaluation.inputs import groups_of, labels_of, scores_of
 BINS = 10
 # Draws of labels from the probabilities themselves: how large the error is where there is none.
 _DRAWS = 1_000
+# With more rows than this, the sum of labels over a bin is as good as normal.
+_MANY = 20_000
 
 
 class Reliability(NamedTuple):
@@ -59,6 +61,15 @@ class Calibration:
     brier: float
     brier_of_constant: float
     curve: Reliability
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the two numbers as plain rows, as those of :meth:`Evaluation.rows` but for ``p_wrong``."""
+        numbers = {"expected_calibration_error": self.ece, "brier_score": self.brier}
+        nothing = {"low": np.nan, "high": np.nan, "n": self.n, "reason": None}
+        return [
+            {"method": "p_wrong", "task": "calibration", "metric": name, "value": value, **nothing}
+            for name, value in numbers.items()
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -178,8 +189,7 @@ def calibration(
     places = _bins_of(given, bins)
     by_chance = float("nan")
     if len(given) and groups is None:
-        draws = np.random.default_rng(random_state or 0).random((_DRAWS, len(given)))
-        by_chance = float(np.quantile([_error(given, (one < given).astype(float), places) for one in draws], level))
+        by_chance = float(np.quantile(_errors_by_chance(given, places, random_state or 0), level))
     share = float(was.mean()) if len(was) else float("nan")
     return Calibration(
         n=len(given),
@@ -212,6 +222,16 @@ def _bins_of(given: Array, bins: int) -> NDArray[np.intp]:
 def _error(given: Array, was: Array, places: NDArray[np.intp]) -> float:
     """Return the calibration error over given bins."""
     return float(np.abs(np.bincount(places, given - was)).sum() / len(given))
+
+
+def _errors_by_chance(given: Array, places: NDArray[np.intp], seed: int) -> Array:
+    """Return the calibration error of labels drawn from the probabilities; of many rows, of normal sums over bins."""
+    generator = np.random.default_rng(seed)
+    if len(given) > _MANY:
+        spread = np.sqrt(np.bincount(places, given * (1.0 - given)))
+        return np.asarray(np.abs(generator.normal(size=(_DRAWS, len(spread))) @ np.diag(spread)).sum(1) / len(given))
+    labels = ((generator.random(len(given)) < given).astype(float) for _ in range(_DRAWS))
+    return np.array([_error(given, drawn, places) for drawn in labels])
 
 
 def _rows_counted(was: Array, codes: NDArray[np.intp]) -> float:

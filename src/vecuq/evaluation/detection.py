@@ -76,7 +76,7 @@ def fpr_at_tpr(uncertainty: Any, positive: Any, tpr: float = 0.95) -> float:
     float
         In [0, 1], lower is better, near ``tpr`` for chance. Ties are averaged: with p positives and q negatives of the
         same uncertainty, ``q r / (p + 1)`` negatives are expected before the r-th of these positives. NaN as for
-        :func:`roc_auc`.
+        :func:`roc_auc`. Of fewer than 20 positives, 95 % are all of them: :func:`evaluate` then gives no number.
 
     Examples
     --------
