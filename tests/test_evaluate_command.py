@@ -10,6 +10,7 @@ from contextlib import suppress
 import numpy as np
 import numpy.testing as npt
 import pandas as pd
+import pyarrow as pa
 import pytest
 from pyarrow.csv import read_csv
 
@@ -24,6 +25,7 @@ from vecuq.evaluation import (
     risk_coverage_curve,
     roc_auc,
 )
+from vecuq.table import write_batches
 
 SCORES = ("entropy", "mutual_information", "mahalanobis", "knn")
 CALIBRATION, NEW = demo_files()
@@ -591,3 +593,13 @@ def test_rows_without_positives_enough_have_no_false_positive_rate_and_say_why(r
     few.to_csv(tmp_path / "few.csv", index=False)
     done = run("evaluate", tmp_path / "few.csv", "--ood", "is_ood", *FEW)
     assert "ood: fpr_at_95_tpr needs 20 positive rows, there are 12" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["-o", "--curves"])
+def test_names_that_a_spreadsheet_would_compute_are_quoted_on_request(run, tmp_path, make_rows, option):
+    rows = make_rows(40, 0, names=("=cmd", "b"))
+    write_batches(tmp_path / "t.parquet", pa.table({**rows, "wrong": [k % 2 for k in range(40)]}).to_batches())
+    words = ("evaluate", tmp_path / "t.parquet", "--error", "wrong", "--resamples", 0, option, tmp_path / "o.csv")
+    for more, cell in (((), "=cmd"), (("--no-formulas",), "'=cmd")):
+        assert run(*words, *more).exit_code == 0
+        assert {cell, f'"{cell}"'} & set((tmp_path / "o.csv").read_text().replace("\n", ",").split(","))

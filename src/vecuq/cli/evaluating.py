@@ -19,11 +19,12 @@ from vecuq.cli.options import (
     ErrorColumn,
     Flip,
     Force,
+    NoFormulas,
     OodColumn,
     listed,
     table_argument,
 )
-from vecuq.cli.talk import friendly_errors, note, print_json, print_sheet, usage_errors, working
+from vecuq.cli.talk import echo, friendly_errors, note, print_json, print_sheet, usage_errors, working
 
 if TYPE_CHECKING:
     from vecuq.evaluation import Evaluation
@@ -77,6 +78,7 @@ def evaluate(
     ] = None,
     out: Tables = None,
     curves: Curves = None,
+    no_formulas: NoFormulas = False,
     force: Force = False,
     resamples: Resamples = 500,
     level: Level = 0.95,
@@ -112,6 +114,7 @@ def evaluate(
                 group=group,
                 out=out,
                 curves=curves,
+                formulas=not no_formulas,
                 force=force,
             )
         if as_json:
@@ -121,7 +124,7 @@ def evaluate(
             print_sheet(sheet)
         _print_calibration(found)
         if found.flipped:
-            typer.echo(f"flipped{'' if flip else ', as in the scoring'}: {', '.join(found.flipped)}.")
+            echo(f"flipped{'' if flip else ', as in the scoring'}: {', '.join(found.flipped)}.")
         _print_intervals(found, level if resamples else None)
         _print_gaps(found, columns=found.methods)
 
@@ -136,6 +139,7 @@ def compare(
     flip: Flip = None,
     group: Group = None,
     out: Tables = None,
+    no_formulas: NoFormulas = False,
     force: Force = False,
     resamples: Resamples = 500,
     level: Level = 0.95,
@@ -165,15 +169,16 @@ def compare(
                 bootstrap=bootstrap,
                 group=group,
                 out=out,
+                formulas=not no_formulas,
                 force=force,
             )
         if as_json:
             print_json(_compared_as_dict(done))
             return
         print_sheet(done.sheet)
-        typer.echo("name() is a baseline, see vecuq.baselines.")
+        echo("name() is a baseline, see vecuq.baselines.")
         if resamples:
-            typer.echo(
+            echo(
                 "wins, losses, verdicts: differences larger than chance explains, all pairs judged at once. "
                 f"If all methods were equal, a table would show any with probability {1 - level:.2g}."
             )
@@ -196,12 +201,12 @@ def _labels(error: str | None, ood: str | None, quality: str | None) -> workflow
 def _print_verdicts(done: workflows.Compared) -> None:
     """Print who is best on each metric, and where vecuq stands if it is not."""
     for verdict in done.verdicts:
-        typer.echo(f"verdict: {verdict}")
+        echo(f"verdict: {verdict}")
         if verdict.level is None or verdict.best is None or verdict.best.startswith("vecuq"):
             continue
         gap = done.evaluation.comparison(verdict.metric).difference(verdict.best, "vecuq")
         how = "no more than chance explains" if "vecuq" in verdict.not_separated else "more than chance explains"
-        typer.echo(f"         vecuq is {abs(gap.value):.3f} behind, {how}.")
+        echo(f"         vecuq is {abs(gap.value):.3f} behind, {how}.")
 
 
 def _evaluated_as_dict(found: Evaluation) -> dict[str, Any]:
@@ -246,7 +251,7 @@ def _print_calibration(found: Evaluation) -> None:
     if known is None or not known.n:
         return
     chance = "" if math.isnan(known.ece_by_chance) else f" (up to {known.ece_by_chance:.3f} by chance if it is right)"
-    typer.echo(
+    echo(
         f"p_wrong: expected calibration error {known.ece:.3f}{chance}; Brier score {known.brier:.3f} "
         f"({known.brier_of_constant:.3f} for the same probability on all rows)."
     )
@@ -257,7 +262,7 @@ def _print_intervals(found: Evaluation, level: float | None) -> None:
     if level is None:
         return
     drawn = "" if found.n_groups is None else f" over {found.n_groups:,} groups of rows"
-    typer.echo(f"[low, high]: {100 * level:g} % interval{drawn}, Newcombe's of roc_auc, else by bootstrap.")
+    echo(f"[low, high]: {100 * level:g} % interval{drawn}, Newcombe's of roc_auc, else by bootstrap.")
 
 
 def _print_gaps(found: Evaluation, *, columns: Sequence[str], keys: Sequence[str] | None = None) -> None:

@@ -13,10 +13,11 @@ from vecuq._check import in_range, one_of
 from vecuq._run import resolve_jobs
 from vecuq.cli.catalogue import catalogue, print_catalogue
 from vecuq.cli.measuring_answers import measure_texts, wanted_of_answers
-from vecuq.cli.options import AsJson, Force, listed, refuse_options
-from vecuq.cli.talk import friendly_errors, print_json, usage_errors, watching
+from vecuq.cli.options import AsJson, Force, NoFormulas, listed, refuse_options
+from vecuq.cli.talk import echo, friendly_errors, print_json, usage_errors, watching
 from vecuq.errors import SettingError
 from vecuq.measures import EMBEDDINGS, find_measures
+from vecuq.outputs import TEMPERATURES
 from vecuq.workflows import is_answers
 
 _FOR_CLASSIFIERS = ("train", "temperature", "embedding")
@@ -89,6 +90,7 @@ def measure(
     jobs: Annotated[
         int | None, typer.Option(help="Answers: number of processes; -1 for all cores.", show_default="all cores")
     ] = None,
+    no_formulas: NoFormulas = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -105,7 +107,13 @@ def measure(
             n_jobs = resolve_jobs(-1 if jobs is None else jobs)
             wanted = wanted_of_answers(listed(measures), similarity, quality)
         reading = {"samples": samples or (), "strict": strict, "renormalise": renormalise, "complete": complete}
-        measure_texts(outputs, scores, wanted, {**reading, "n_jobs": n_jobs, "force": force}, as_json=as_json)
+        measure_texts(
+            outputs,
+            scores,
+            wanted,
+            {**reading, "n_jobs": n_jobs, "formulas": not no_formulas, "force": force},
+            as_json=as_json,
+        )
     else:
         names = workflows.DEFAULT_MEASURES if measures is None else tuple(listed(measures) or ())
         how = {
@@ -113,6 +121,7 @@ def measure(
             "measures": names,
             "temperature": temperature,
             "embedding": embedding,
+            "formulas": not no_formulas,
             "force": force,
         }
         _measure_classifier(outputs, scores, how, as_json=as_json)
@@ -130,7 +139,7 @@ def _refuse_mixture(of_answers: Sequence[bool], outputs: Sequence[Path]) -> None
 def _measure_classifier(outputs: Sequence[Path], scores: Path, how: dict[str, Any], *, as_json: bool) -> None:
     with usage_errors():
         find_measures(how["measures"])
-        in_range("temperature", how["temperature"], 0.0, ends="()")
+        in_range("temperature", how["temperature"], *TEMPERATURES, ends="[]")
         one_of("embedding", how["embedding"], EMBEDDINGS)
     with friendly_errors():
         with watching(rows="measuring") as watch:
@@ -139,8 +148,8 @@ def _measure_classifier(outputs: Sequence[Path], scores: Path, how: dict[str, An
             print_json({"out": str(scores), **vars(done)})
             return
         wrong = "" if done.n_errors is None else f", {done.n_errors:,} predicted wrong"
-        typer.echo(f"{done.n_rows:,} rows of {done.n_members} x {done.n_classes:,} outputs measured{wrong} -> {scores}")
-        typer.echo(f"columns: {', '.join(done.columns)}")
+        echo(f"{done.n_rows:,} rows of {done.n_members} x {done.n_classes:,} outputs measured{wrong} -> {scores}")
+        echo(f"columns: {', '.join(done.columns)}")
 
 
 def list_measures(as_json: AsJson = False) -> None:

@@ -87,6 +87,9 @@ Select = Annotated[
         metavar="bh|by",
     ),
 ]
+ByColumn = Annotated[
+    str | None, typer.Option("--by", help="Column of categories, for a gate with a certificate per category.")
+]
 Sort = Annotated[bool, typer.Option("--sort", help="Most uncertain rows first; holds all rows in memory.")]
 
 
@@ -101,6 +104,13 @@ Replace = Annotated[
 ]
 
 
+NoFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--no-formulas",
+        help="In csv and tsv, put an apostrophe before names and texts that a spreadsheet would compute (= + - @).",
+    ),
+]
 Force = Annotated[
     bool, typer.Option("--force", help="Replace also a file that this command reads, or one of another kind.")
 ]

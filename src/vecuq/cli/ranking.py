@@ -12,6 +12,7 @@ from vecuq.cli.fitting import fit_as_dict, print_fit
 from vecuq.cli.options import (
     Alpha,
     AsJson,
+    ByColumn,
     Calibration,
     Columns,
     ErrorColumn,
@@ -23,6 +24,7 @@ from vecuq.cli.options import (
     ModelFile,
     NewFiles,
     NewRows,
+    NoFormulas,
     OodColumn,
     Paper,
     Replace,
@@ -31,7 +33,7 @@ from vecuq.cli.options import (
     Top,
     listed,
 )
-from vecuq.cli.talk import counted, friendly_errors, print_json, print_table, usage_errors, watching
+from vecuq.cli.talk import counted, echo, friendly_errors, print_json, print_table, usage_errors, watching
 
 
 def score(
@@ -47,31 +49,33 @@ def score(
     sort: Sort = False,
     top: Top = None,
     replace: Replace = False,
+    by: ByColumn = None,
     stdout_format: Annotated[
         str, typer.Option(help="What -o - writes: jsonl, or arrow (an IPC stream).", metavar="jsonl|arrow")
     ] = "jsonl",
+    no_formulas: NoFormulas = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.
 
-    A saved pipeline (VecUQPipeline in Python) takes a file of a classifier's outputs instead of a table. Several
-    files are one table if they have the same columns.
+    A gate adds `accept` and `p_wrong` as well. A saved pipeline (VecUQPipeline in Python) takes a file of a
+    classifier's outputs instead of a table. Several files are one table if they have the same columns.
     """
     to_stdout = str(ranked) == "-"
     with usage_errors():
-        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top)
+        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, not no_formulas)
         if to_stdout and as_json:
             raise typer.BadParameter("--json prints to stdout too; write the table to a file.")
     with friendly_errors():
         with watching(new) as watch:
             done = workflows.score(
-                model, new, ranked, **vars(wanted), stdout_format=stdout_format, force=force, watch=watch
+                model, new, ranked, **vars(wanted), stdout_format=stdout_format, by=by, force=force, watch=watch
             )
         if as_json:
             print_json({"out": str(ranked), **done.to_dict()})
         else:
-            typer.echo(f"{_summary(done, alpha)} -> {'stdout' if to_stdout else ranked}", err=to_stdout)
+            echo(f"{_summary(done, alpha)} -> {'stdout' if to_stdout else ranked}", err=to_stdout)
 
 
 def _summary(done: workflows.Scored, alpha: float | None, verb: str = "scored") -> str:
@@ -83,7 +87,8 @@ def _summary(done: workflows.Scored, alpha: float | None, verb: str = "scored") 
         flagged += f" and {done.n_missing:,} for want of a score"
     selected = "" if done.n_selected is None else f", {done.n_selected:,} selected"
     written = "" if done.n_written is None else f", {done.n_written:,} most uncertain"
-    return f"{rows} {verb}{flagged}{selected}{written}"
+    accepted = "" if done.n_accepted is None else f", {done.n_accepted:,} accepted"
+    return f"{rows} {verb}{accepted}{flagged}{selected}{written}"
 
 
 def rank(
@@ -100,6 +105,7 @@ def rank(
     sort: Sort = False,
     top: Top = None,
     replace: Replace = False,
+    no_formulas: NoFormulas = False,
     calibration_missing: Annotated[
         str,
         typer.Option(help="Calibration rows with missing or infinite scores: error, or drop.", metavar="error|drop"),
@@ -113,7 +119,7 @@ def rank(
     from vecuq.ranker import Settings
 
     with usage_errors():
-        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top)
+        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, not no_formulas)
     with friendly_errors():
         with watching(new) as watch:
             done = workflows.rank(
@@ -144,7 +150,7 @@ def _print_ranked(done: workflows.Ranked, folder: Path, alpha: float | None = No
     print_fit(done.fitted, folder / "model.vecuq")
     if done.evaluation:
         print_table("How well each score finds what it should", done.evaluation)
-    typer.echo(f"{_summary(done.scored, alpha, 'ranked')}; open {folder / 'report.html'}")
+    echo(f"{_summary(done.scored, alpha, 'ranked')}; open {folder / 'report.html'}")
 
 
 def report(
@@ -164,7 +170,7 @@ def report(
         workflows.Wanted(alpha, missing=missing)
     with friendly_errors():
         workflows.report(model, new, page, alpha=alpha, missing=missing, labels=_labels(error, ood), force=force)
-        typer.echo(f"report -> {page}")
+        echo(f"report -> {page}")
 
 
 def demo(folder: Folder = Path("demo"), force: Force = False, as_json: AsJson = False) -> None:
@@ -174,7 +180,7 @@ def demo(folder: Folder = Path("demo"), force: Force = False, as_json: AsJson = 
         _print_ranked(done, folder, as_json=as_json)
     if not as_json:
         calibration, new = folder / "calibration.csv", folder / "new.csv"
-        typer.echo("\nTry next:")
-        typer.echo(f"  vecuq doctor {calibration} {new} --flip confidence")
-        typer.echo(f"  vecuq score {folder / 'model.vecuq'} {new} --alpha 0.05 --explain -o {folder / 'flagged.csv'}")
-        typer.echo(f"  vecuq compare {calibration} {new} --ood is_ood --flip confidence")
+        echo("\nTry next:")
+        echo(f"  vecuq doctor {calibration} {new} --flip confidence")
+        echo(f"  vecuq score {folder / 'model.vecuq'} {new} --alpha 0.05 --explain -o {folder / 'flagged.csv'}")
+        echo(f"  vecuq compare {calibration} {new} --ood is_ood --flip confidence")

@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 
 from vecuq.cli.edge import CLOSED_PIPE, STOPPED
-from vecuq.cli.wording import as_options
+from vecuq.cli.wording import as_options, printable
 from vecuq.errors import SettingError, VecuqError, VecuqWarning
 
 if TYPE_CHECKING:
@@ -136,12 +136,17 @@ def counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
+def echo(text: str, *, err: bool = False) -> None:
+    """Print a text on stdout; names of columns and files cannot steer the terminal."""
+    typer.echo(printable(text), err=err)
+
+
 def print_lines(lines: dict[str, str | None]) -> None:
     """Print one line for each name that has something to say, the values below each other."""
     width = max(map(len, lines))
     for name, text in lines.items():
         if text:
-            typer.echo(f"{name:<{width}}  {text}")
+            echo(f"{name:<{width}}  {text}")
 
 
 def print_json(value: dict[str, Any]) -> None:
@@ -170,7 +175,7 @@ def print_sheet(sheet: Sheet) -> None:
     left = [isinstance(sheet.rows[0][head], str) for head in sheet.heads]
     _print_grid(sheet.title, sheet.heads, [[_marked_cell(cell) for cell in row] for row in marked_rows(sheet)], left)
     if (sheet.across or sheet.down) and not sys.stdout.isatty():
-        typer.echo("** best, * second best")
+        echo("** best, * second best")
 
 
 def table_width(wide: int = _NO_TERMINAL) -> int:
@@ -183,7 +188,7 @@ def _print_grid(title: str, heads: Sequence[str], rows: Sequence[Sequence[Text]]
     from rich.table import Table
     from rich.text import Text
 
-    width = table_width()
+    width, heads = table_width(), [printable(head) for head in heads]
     sizes = [max(Text(head).cell_len, *(row[k].cell_len for row in rows)) for k, head in enumerate(heads)]
     for number, part in enumerate(_column_parts(sizes, width)):
         table = Table(title=None if number else title, title_justify="left", header_style="bold")
@@ -215,8 +220,8 @@ def _marked_cell(cell: Marked) -> Text:
     from rich.text import Text
 
     if sys.stdout.isatty():
-        return Text(cell.text, style={"best": "bold", "second": "underline", "": ""}[cell.mark])
-    return Text(cell.text + {"best": " **", "second": " *", "": ""}[cell.mark])
+        return Text(printable(cell.text), style={"best": "bold", "second": "underline", "": ""}[cell.mark])
+    return Text(printable(cell.text) + {"best": " **", "second": " *", "": ""}[cell.mark])
 
 
 def _cell(value: Any) -> Text:
@@ -226,7 +231,7 @@ def _cell(value: Any) -> Text:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return Text("-")
     if not isinstance(value, float):
-        return Text(str(value))
+        return Text(printable(str(value)))
     # No zeros beyond the known digits.
     return Text(f"{value:.6f}".rstrip("0").ljust(5, "0"))
 

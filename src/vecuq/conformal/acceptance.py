@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
-from vecuq.conformal.bounds import error_rate_p_values
+from vecuq.conformal.bounds import error_rate_p_values, mean_loss_p_values, stakes_for
 from vecuq.conformal.p_values import SLACK
 from vecuq.conformal.selection import selected
 from vecuq.conformal.ties import last_equal
@@ -193,7 +193,8 @@ def accept_confidently(
         p_values = error_rate_p_values(np.rint(lost), n_accepted, allowed)
     else:
         units = np.arange(len(scores)) if groups is None else groups
-        p_values = mean_loss_p_values(_excess(places, losses - allowed, units, steps), allowed)
+        stakes = stakes_for(n_labels, ladder.coverage, allowed, delta)
+        p_values = mean_loss_p_values(_excess(places, losses - allowed, units, steps), allowed, stakes)
     shares = shares_of_delta(ladder, n_labels, allowed=allowed, delta=delta)
     return Acceptance(ladder, walk_outwards(p_values, shares), n_labels, n_accepted, lost)
 
@@ -226,9 +227,7 @@ def acceptance_p_values(scores: Array, labelled: Array, wrong: NDArray[np.bool_]
     return np.where(np.isnan(scores), np.nan, (1.0 + before) / (len(labelled) + 1.0))
 
 
-def accepted_on_average(
-    scores: Array, labelled: Array, wrong: NDArray[np.bool_], allowed: float
-) -> NDArray[np.bool_]:
+def accepted_on_average(scores: Array, labelled: Array, wrong: NDArray[np.bool_], allowed: float) -> NDArray[np.bool_]:
     """Return which rows of one batch are accepted, so that on average a share of at most ``allowed`` is wrong.
 
     **Assumption.** New and labelled rows are exchangeable, and independent.

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from vecuq._check import Array
 
-# Shares of the largest stake at which bets against "the mean loss is too high" are placed.
-_STAKES = 0.95 * 0.5 ** np.arange(8)
+# Bets are placed at the stake that suits losses of the largest variance, and at larger ones for smaller variances.
+_TIMES = (1.0, 2.0, 4.0)
 
 
 def error_rate_p_values(errors: ArrayLike, n_rows: ArrayLike, allowed: float) -> Array:
@@ -25,10 +25,10 @@ def error_rate_p_values(errors: ArrayLike, n_rows: ArrayLike, allowed: float) ->
     >>> error_rate_p_values([0, 0, 5], [0, 45, 200], allowed=0.05).round(3)
     array([1.   , 0.099, 0.062])
     """
-    from scipy.special import bdtr
+    from scipy.special import betainc
 
     seen, rows = np.asarray(errors, dtype=float), np.asarray(n_rows, dtype=float)
-    return np.where(rows > 0, bdtr(np.minimum(seen, rows), np.maximum(rows, 1.0), allowed), 1.0)
+    return np.where(seen >= rows, 1.0, betainc(np.maximum(rows - seen, 1.0), seen + 1.0, 1.0 - allowed))
 
 
 def error_rate_upper(errors: ArrayLike, n_rows: ArrayLike, delta: float) -> Array:
@@ -77,14 +77,15 @@ def coverage_margin(n_rows: int, delta: float) -> float:
     return float(np.sqrt(np.log(2.0 / delta) / (2.0 * max(n_rows, 1))))
 
 
-def mean_loss_p_values(excess: Array, allowed: float) -> Array:
+def mean_loss_p_values(excess: Array, allowed: float, stakes: Array) -> Array:
     r"""Return for every column a p-value of "the mean excess loss is not negative": small where losses are low.
 
     A fortune of 1 is bet on losses below ``allowed``: each unit multiplies it by :math:`1 - \lambda x`, with x its
-    excess loss, and the p-value is one over the fortune, mixed over eight stakes :math:`\lambda`. Nothing depends on
-    the order of the units.
+    excess loss, and the p-value is one over the fortune, mixed over one, two and four times the stake :math:`\lambda`.
+    Nothing depends on the order of the units.
 
     **Assumption.** The units (rows, or groups of rows) are independent draws, with excess in [-allowed, 1 - allowed].
+    The stakes do not depend on them.
 
     **Promise.** If the mean excess is not negative, then P(p <= delta) <= delta for every delta.
 
@@ -97,16 +98,27 @@ def mean_loss_p_values(excess: Array, allowed: float) -> Array:
         Loss minus ``allowed`` of every unit at every threshold, (units, thresholds); 0 where it is not accepted.
     allowed
         The mean loss that is allowed.
+    stakes
+        How much is bet at every threshold, (thresholds,); :func:`stakes_for` says how much pays.
 
     Examples
     --------
-    >>> mean_loss_p_values(np.full((60, 1), 0.02 - 0.1), allowed=0.1).round(4)
-    array([0.0528])
+    >>> mean_loss_p_values(np.full((60, 1), 0.02 - 0.1), 0.1, stakes_for(60, np.ones(1), 0.1, 0.1)).round(4)
+    array([0.0091])
     """
-    stakes = _STAKES / max(1.0 - allowed, 1e-12)
-    log_fortunes = np.stack([np.log1p(-stake * excess).sum(axis=0) for stake in stakes])
-    log_mean = np.logaddexp.reduce(log_fortunes, axis=0) - np.log(len(stakes))
+    most = 0.95 / max(1.0 - allowed, 1e-12)
+    log_fortunes = np.stack([np.log1p(-np.minimum(times * stakes, most) * excess).sum(axis=0) for times in _TIMES])
+    log_mean = np.logaddexp.reduce(log_fortunes, axis=0) - np.log(len(_TIMES))
     return np.asarray(np.exp(-np.maximum(log_mean, 0.0)))
+
+
+def stakes_for(n_units: int, coverage: Array, allowed: float, delta: float) -> Array:
+    """Return the stakes that find a low mean loss soonest, if losses vary as much as they can; (thresholds,).
+
+    They follow from the number of units, the share that each threshold is expected to accept, and the target alone.
+    """
+    variance = np.maximum(n_units * coverage, 1.0) * max(allowed * (1.0 - allowed), 1e-12)
+    return np.asarray(np.sqrt(2.0 * np.log(1.0 / delta) / variance))
 
 
 def mean_loss_upper(losses: Array, delta: float) -> float:
@@ -117,11 +129,12 @@ def mean_loss_upper(losses: Array, delta: float) -> float:
     Examples
     --------
     >>> round(mean_loss_upper(np.full(200, 0.1), delta=0.1), 3)
-    0.119
+    0.113
     """
     low, high = float(np.mean(losses)) if len(losses) else 1.0, 1.0
     for _ in range(40):  # p-values fall as more is allowed
         middle = 0.5 * (low + high)
-        refuted = mean_loss_p_values((losses - middle)[:, None], middle)[0] <= delta
+        stakes = stakes_for(len(losses), np.ones(1), middle, delta)
+        refuted = mean_loss_p_values((losses - middle)[:, None], middle, stakes)[0] <= delta
         low, high = (low, middle) if refuted else (middle, high)
     return high

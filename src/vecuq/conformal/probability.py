@@ -42,13 +42,14 @@ def wrong_rates(cells: NDArray[np.intp], wrong: Array, n_cells: int, delta: floa
     >>> cells = np.repeat([0, 1], 50)
     >>> found = wrong_rates(cells, cells * np.tile([0, 1], 50), n_cells=2, delta=0.1)
     >>> found.probability.round(2), found.upper.round(2)
-    (array([0.02, 0.5 ]), array([0.1 , 0.64]))
+    (array([0.02, 0.5 ]), array([0.07, 0.64]))
     """
     rows = np.bincount(cells, minlength=n_cells).astype(float)
-    errors = np.bincount(cells, weights=np.asarray(wrong, dtype=float), minlength=n_cells)
+    errors = np.asarray(np.bincount(cells, weights=np.asarray(wrong, dtype=float), minlength=n_cells), dtype=float)
     taken_right = np.array([_isotonic_at(rows, errors, cell, 0.0) for cell in range(n_cells)])
     taken_wrong = np.array([_isotonic_at(rows, errors, cell, 1.0) for cell in range(n_cells)])
-    merged = taken_wrong / (1.0 - taken_right + taken_wrong)
+    # Both rise from cell to cell, but for rounding.
+    merged = np.maximum.accumulate(taken_wrong / (1.0 - taken_right + taken_wrong))
     lower, upper = _band(rows, errors, delta)
     return WrongRates(np.clip(merged, lower, upper), lower, upper)
 

@@ -1,5 +1,6 @@
 """Score tables in memory and on disk."""
 
+from vecuq.table.cells import python_cells
 from vecuq.table.choice import CONTRIBUTION, QUALITY, RESERVED, is_added
 from vecuq.table.doubts import warn_of_columns
 from vecuq.table.front import TakesScores
@@ -42,6 +43,7 @@ __all__ = [
     "is_table_name",
     "is_text_table",
     "kind_of",
+    "python_cells",
     "read_batches",
     "read_table",
     "stands_for",

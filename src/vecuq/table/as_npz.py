@@ -11,6 +11,7 @@ import numpy as np
 from vecuq._check import one_line, unique_names
 from vecuq._files import load_arrays
 from vecuq.errors import TableError
+from vecuq.table.cells import python_cells
 from vecuq.table.source import BATCH_ROWS, PartFile
 from vecuq.table.text import is_text
 
@@ -87,7 +88,7 @@ def _array_of(column: pa.ChunkedArray) -> Any:
     import pyarrow as pa
 
     if column.null_count and not pa.types.is_floating(column.type):
-        return np.array(column.to_pylist(), dtype=object)
+        return np.array(python_cells(column), dtype=object)
     array = column.to_numpy()
     inner = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     return np.array(array.tolist()) if array.dtype.kind == "O" and is_text(inner) else array

@@ -54,6 +54,7 @@ def evaluate(
     group: str | None = None,
     out: PathLike | None = None,
     curves: PathLike | None = None,
+    formulas: bool = True,
     force: bool = False,
 ) -> Evaluation:
     """Evaluate every score column of a table with labels, and its ``uncertainty`` if it has one.
@@ -64,7 +65,8 @@ def evaluate(
     column ``p_wrong``, the probability of being wrong, is compared with the errors.
     With ``out``, the numbers are written there: csv, md (Markdown) or tex (LaTeX). With ``curves``, risk-coverage and
     rejection curves: a picture (png, svg) or numbers (csv). Both files are written or none. ``force`` replaces also a
-    file that the job reads, or one of another kind.
+    file that the job reads, or one of another kind. Without ``formulas``, names that a spreadsheet would compute get an
+    apostrophe in front in csv files.
     """
     if out is not None:
         table_ending(out)
@@ -88,7 +90,7 @@ def evaluate(
     unsaid = {*scores.columns} - {*said} if flip is None else set()
     doubted = tuple(name for name in evaluation.best_upside_down(found) if name in unsaid)
     found = replace(found, flipped=tuple(sorted(scores.flipped)), doubted=doubted)
-    write_both(found, out, drawn, curves)
+    write_both(found, out, drawn, curves, formulas=formulas)
     return found
 
 
@@ -126,12 +128,14 @@ def compare(
     bootstrap: Bootstrap | None = None,
     group: str | None = None,
     out: PathLike | None = None,
+    formulas: bool = True,
     force: bool = False,
 ) -> Compared:
     """Fit vecuq and every baseline on the calibration rows alone, and evaluate them all on the test rows.
 
     ``group`` is the column of the test rows that says which come together. With ``out``, the table is written there:
-    csv, md (Markdown) or tex (LaTeX). ``force`` replaces also a file that the job reads, or one of another kind.
+    csv, md (Markdown) or tex (LaTeX). ``force`` replaces also a file that the job reads, or one of another kind; for
+    ``formulas`` see :func:`evaluate`.
     """
     if out is not None:
         table_ending(out)
@@ -151,7 +155,7 @@ def compare(
     deciding = [key for key in DECIDING if key in known]
     sheet = evaluation.comparison_sheet(found, deciding, tuple(components))
     if out is not None:
-        write_sheets([sheet], out)
+        write_sheets([sheet], out, formulas=formulas)
     return Compared(found, sheet, evaluation.verdicts(found, deciding), tuple(components), failed)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vecuq import evaluation
-from vecuq._draw import FORMATS, Sheet
+from vecuq._draw import FORMATS, Sheet, as_csv
 from vecuq._files import atomic_files, refuse_unwritable, write_atomic
 from vecuq.errors import SettingError
 from vecuq.evaluation import Evaluation, SelectiveCurves
@@ -29,7 +30,12 @@ def refuse_outputs(outputs: Iterable[PathLike], *, reads: Sequence[TableLike], f
 
 
 def write_both(
-    found: Evaluation, out: PathLike | None, drawn: Sequence[SelectiveCurves] | None, curves: PathLike | None
+    found: Evaluation,
+    out: PathLike | None,
+    drawn: Sequence[SelectiveCurves] | None,
+    curves: PathLike | None,
+    *,
+    formulas: bool = True,
 ) -> None:
     """Write tables, curves or both: all that is wanted, or nothing."""
     outputs = [path for path in (out, curves) if path is not None]
@@ -37,26 +43,27 @@ def write_both(
         return
     with atomic_files(*outputs) as new:
         if out is not None:
-            write_evaluation(found, new[0])
+            write_evaluation(found, new[0], formulas=formulas)
         if curves is not None and drawn is not None:
-            write_curves(drawn, new[-1])
+            write_curves(drawn, new[-1], formulas=formulas)
 
 
-def write_evaluation(found: Evaluation, out: PathLike) -> None:
+def write_evaluation(found: Evaluation, out: PathLike, *, formulas: bool = True) -> None:
     """Write an evaluation by the ending of the file: csv with one line per number, or a table per task (md, tex)."""
     if table_ending(out) == "csv":
         rows = (*found.rows(), *(found.calibration.rows() if found.calibration else ()))
-        write_sheets([Sheet("evaluation", "Every metric of every score", rows)], out)
+        write_sheets([Sheet("evaluation", "Every metric of every score", rows)], out, formulas=formulas)
     else:
         write_sheets(evaluation.task_sheets(found), out)
 
 
-def write_sheets(sheets: Sequence[Sheet], out: PathLike) -> None:
+def write_sheets(sheets: Sequence[Sheet], out: PathLike, *, formulas: bool = True) -> None:
     """Write tables one after the other into one file, as its ending says: csv, md (Markdown) or tex (LaTeX)."""
-    write_atomic(out, "\n".join(FORMATS[table_ending(out)](sheet) for sheet in sheets).encode())
+    write = partial(as_csv, formulas=formulas) if table_ending(out) == "csv" else FORMATS[table_ending(out)]
+    write_atomic(out, "\n".join(write(sheet) for sheet in sheets).encode())
 
 
-def write_curves(curves: Sequence[SelectiveCurves], out: PathLike) -> None:
+def write_curves(curves: Sequence[SelectiveCurves], out: PathLike, *, formulas: bool = True) -> None:
     """Write risk-coverage and rejection curves by the ending of the file: a picture (png, svg) or every number (csv).
 
     The csv has one line per point: task (``generation`` or ``selective``), score, share (rejected or kept), value
@@ -64,7 +71,7 @@ def write_curves(curves: Sequence[SelectiveCurves], out: PathLike) -> None:
     """
     ending = curves_ending(out)
     if ending == "csv":
-        write_batches(out, _curve_batches(curves))
+        write_batches(out, _curve_batches(curves), formulas=formulas)
         return
     from vecuq._draw import to_png, to_svg
     from vecuq.report import picture_of

@@ -42,13 +42,15 @@ def measure(
     measures: Sequence[str] = DEFAULT_MEASURES,
     temperature: float = 1.0,
     embedding: str = "auto",
+    formulas: bool = True,
     force: bool = False,
     watch: Watch = NOBODY,
 ) -> Measured:
     """Measure the outputs in some files, one per member or one for all, and write the scores as a table.
 
     Its columns: ``id``, the measures and, where the outputs hold labels, ``label``, ``prediction`` and ``is_error``.
-    ``force`` replaces also a file that the job reads, or one that holds no table.
+    ``force`` replaces also a file that the job reads, or one that holds no table. Without ``formulas``, texts that a
+    spreadsheet would compute get an apostrophe in front in csv and tsv files.
     """
     refuse_place(out, reads=[*outputs, *train], force=force)
     given = read_outputs(outputs, temperature=temperature)
@@ -60,17 +62,17 @@ def measure(
     table = compute(given, measures, densities, embedding=chosen, progress=watch.rows)
     _warn_missing(table.values)
     warn_idle(table, len(given.members))
-    labels = _label_columns(given, known)
-    _write(out, {"id": plain_ids(given), **table.by_name(), **labels})
+    labels = columns_of_labels(given, known)
+    _write(out, {"id": plain_ids(given), **table.by_name(), **labels}, formulas=formulas)
     errors = int(labels["is_error"].sum()) if "is_error" in labels else None
     return Measured(given.n_rows, len(given.members), given.n_classes, table.columns, errors)
 
 
-def _write(out: PathLike, columns: dict[str, Any]) -> None:
+def _write(out: PathLike, columns: dict[str, Any], *, formulas: bool) -> None:
     import pyarrow as pa
 
     table: pa.Table = pa.table({name: pa.array(column) for name, column in columns.items()})
-    write_batches(out, table.to_batches(max_chunksize=BATCH_ROWS))
+    write_batches(out, table.to_batches(max_chunksize=BATCH_ROWS), formulas=formulas)
 
 
 def _warn_missing(values: Any) -> None:
@@ -100,7 +102,7 @@ def _whole(values: Any) -> bool:
     return bool((values == np.floor(values)).all())
 
 
-def _label_columns(outputs: ClassifierOutputs, train: ClassifierOutputs | None) -> dict[str, Any]:
+def columns_of_labels(outputs: ClassifierOutputs, train: ClassifierOutputs | None = None) -> dict[str, Any]:
     """Return label, prediction and whether they differ; names of classes are known by their sorted order."""
     if outputs.labels is None:
         return {}

@@ -93,6 +93,7 @@ def measure_answers(
     renormalise: bool = False,
     complete: bool = False,
     n_jobs: int | None = None,
+    formulas: bool = True,
     force: bool = False,
     watch: Watch = NOBODY,
 ) -> MeasuredAnswers:
@@ -101,7 +102,7 @@ def measure_answers(
     ``samples``, ``kind``, ``strict`` and ``renormalise`` are those of :func:`vecuq.answers.read_answers`. A column that
     no answer allows is not written. Single values may be missing; ``complete`` leaves such rows out. ``n_jobs``
     processes share the work (None: 1, -1: all cores); the rows keep their order.
-    ``force`` replaces also a file that the job reads, or one that holds no table.
+    ``force`` replaces also a file that the job reads, or one that holds no table; for ``formulas`` see :func:`measure`.
     """
     from vecuq.answers import read_answers
 
@@ -118,7 +119,7 @@ def measure_answers(
         chunks = in_order(partial(measure_chunk, wanted), _chunks(reader), n_jobs=processes)
         write_batches(waiting, _gathered(_counted(chunks, tally, watch)))
         tally.refuse_empty(needed)
-        left_out = _write_kept(waiting, out, tally, needed if complete else ())
+        left_out = _write_kept(waiting, out, tally, needed if complete else (), formulas=formulas)
     return tally.result(reader, left_out)
 
 
@@ -173,7 +174,7 @@ def _judged(record: AnswerRecord, kind: str, reasons: dict[str, str]) -> float:
     return quality
 
 
-def _write_kept(waiting: Path, out: PathLike, tally: AnswerTally, needed: Sequence[str]) -> int:
+def _write_kept(waiting: Path, out: PathLike, tally: AnswerTally, needed: Sequence[str], *, formulas: bool) -> int:
     """Write the columns that have values, and the rows that have all needed ones; return how many were left out."""
     n_before, n_after, columns = 0, 0, tally.kept
 
@@ -188,7 +189,7 @@ def _write_kept(waiting: Path, out: PathLike, tally: AnswerTally, needed: Sequen
                 f"None of the {n_before:,} answers has all measures; request fewer `measures`, or leave out `complete`."
             )
 
-    write_batches(out, batches())
+    write_batches(out, batches(), formulas=formulas)
     return n_before - n_after
 
 
