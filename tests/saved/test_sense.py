@@ -22,6 +22,7 @@ from vecuq import (
     VecUQPipeline,
     fit_ranker,
     fit_stream,
+    learn_weights,
     load,
     sketch,
 )
@@ -45,6 +46,13 @@ FEW = {"n_targets": 27, "anchors": 2.0}
 
 def grid_model(**settings):
     return fit_ranker(ScoreTable.of(WITH_CONSTANT, flip=["b"]), Settings(**FEW | settings))
+
+
+def weighted_model():
+    labelled = ScoreTable.of({**WITH_CONSTANT, "same": np.arange(60.0)}, flip=["b"])
+    weights = learn_weights(labelled, labelled.values[:, 0] > np.median(labelled.values[:, 0] + np.arange(60) % 7 / 9))
+    assert len(set(weights.values())) > 2
+    return grid_model(weights=weights)
 
 
 def streamed_model():
@@ -78,6 +86,8 @@ MADE = {
     "global": lambda: grid_model(scaling="global"),
     "identity": lambda: grid_model(scaling="identity", epsilon=5.0, anchors=0.0),
     "nothing held back": lambda: grid_model(holdback=0.0),
+    "weighted": weighted_model,
+    "zero weight": lambda: grid_model(weights={"a": 1.0, "b": 0.0, "same": 1.0, "c": 0.5}),
     "streamed": streamed_model,
     "of a sketch": lambda: fit_ranker(sketch(ROWS), Settings(n_targets=27, epsilon=2.0)),
     "sketch": lambda: sketch(ROWS, ranges=dict.fromkeys(("x0", "x1", "x2"), (-0.5, 9.0)), nodes=8),
@@ -182,6 +192,9 @@ NOT_FOUND_OUT = {
     # No held-back row lies far beyond the box, so that hardly any shows what is added there.
     "global": OF_MODELS - {"columns"} | {"settings.overshoot"},
     "identity": OF_MODELS - {"columns"},
+    # Weights know the directions that they were learned with; a column of weight 0 may point anywhere.
+    "weighted": OF_MODELS - {"columns", "flipped"} | {"settings.overshoot"},
+    "zero weight": OF_MODELS - {"columns", "flipped"} | {"settings.overshoot"},
     "nothing held back": OF_MODELS - {"columns", "kept.draws"} | {"settings.overshoot", "kept.centre"},
     # Of an even number of rows, whatever lies between the two in the middle is a median.
     "streamed": OF_MODELS - {"flipped", "named"} | {"settings.overshoot", "kept.centre"},
@@ -210,7 +223,7 @@ NOT_FOUND_OUT = {
 }
 # A name that new rows do not have, medians that reasons need, a density of one member instead of several.
 SAID_IN_USE = {"columns", "kept.centre", "shape", "density/knn/rows"}
-QUICK = ("model", "sketch", "monitor", "pipeline", "gate")
+QUICK = ("model", "weighted", "sketch", "monitor", "pipeline", "gate")
 SLOW = tuple(name for name in MADE if name not in QUICK)
 
 

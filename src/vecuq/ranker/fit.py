@@ -86,7 +86,7 @@ def fit_map(
     weights = _weights_for(known, settings)
     settings = replace(settings, weights=weights)
     varying = varying_columns(known, len(held))
-    active = varying if weights is None else _weighted_columns(weights, varying, known)
+    active = _few_columns(varying if weights is None else _weighted_columns(weights, varying, known))
     rows = None if known.rows is None else known.rows[:, active]
     scaler = fit_scaler(known.low[active], known.high[active], settings.scaling, signed=reference.signed, rows=rows)
     scaler = replace(scaler, weights=active_weights(weights, known.columns, active))
@@ -160,6 +160,11 @@ def varying_columns(known: MapRows, n_held: int) -> list[int]:
             f"All {known.count:,} calibration rows of the map{held} are identical, so there is no order to learn. "
             f"Give rows that differ."
         )
+    return active
+
+
+def _few_columns(active: list[int]) -> list[int]:
+    """Return the columns, if they are not too many."""
     if len(active) > MAX_COLUMNS:
         raise SettingError(
             f"{len(active)} varying score columns are too many for a Cartesian grid; {MAX_COLUMNS} is the limit. "
