@@ -25,9 +25,20 @@ Array = NDArray[np.float64]
 _Kind = TypeVar("_Kind")
 
 
+def printable(text: str) -> str:
+    r"""Return a text that does nothing to a terminal: blanks for line ends and tabs, ``?`` for what is not printable.
+
+    Examples
+    --------
+    >>> printable("red\x1b[31m\n")
+    'red?[31m '
+    """
+    return "".join(letter if letter.isprintable() else " " if letter.isspace() else "?" for letter in text)
+
+
 def one_line(what: object, *, most: int = 200) -> str:
     """Return any text as one printable line of at most ``most`` characters."""
-    text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(str(what).split()))
+    text = printable(" ".join(str(what).split()))
     return text if len(text) <= most else text[: most - 3] + "..."
 
 

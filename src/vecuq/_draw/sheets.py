@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from vecuq._check import printable
+
 NOTHING = "\N{EN DASH}"
 
 
@@ -185,8 +187,16 @@ def as_markdown(sheet: Sheet) -> str:
     return "\n".join(lines) + "\n"
 
 
+# What would be markup, or a link, instead of a name.
+_MARKDOWN = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "\\|", "](": "]\\("}
+
+
 def _plain(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    """Return a text that Markdown shows as it is, and a browser does not run."""
+    text = printable(text)
+    for mark, instead in _MARKDOWN.items():
+        text = text.replace(mark, instead)
+    return text
 
 
 def as_latex(sheet: Sheet) -> str:
@@ -222,7 +232,7 @@ _LATEX = {
 
 
 def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text)
+    return "".join(_LATEX.get(letter, letter) for letter in printable(text))
 
 
 FORMATS = {"csv": as_csv, "md": as_markdown, "tex": as_latex}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vecuq.cli.options import AsJson, refuse_options
-from vecuq.cli.talk import counted, err, friendly_errors, keep_secret, note, print_json, usage_errors
+from vecuq.cli.talk import counted, echo, err, friendly_errors, keep_secret, note, print_json, usage_errors
 from vecuq.errors import SettingError, VecuqError
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _print_done(done: Asked, out: Path, *, as_json: bool) -> None:
         before = f", {n_before:,} before" if n_before else ""
         rate = f", {done.n_tokens / done.seconds:,.0f} tokens/s" if done.n_tokens else ""
         place = f" -> {out}" if out.exists() else ""
-        typer.echo(f"{counted(done.n_asked, 'question')} answered{before}{rate}{place}")
+        echo(f"{counted(done.n_asked, 'question')} answered{before}{rate}{place}")
     if done.refused:
         raise VecuqError(
             f"{len(done.refused):,} of {done.n_questions:,} questions were refused, see above; the same command tries "

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import typer
-
-from vecuq.cli.talk import print_lines
+from vecuq.cli.talk import echo, print_lines
 from vecuq.measures import Measure, compositions_of, is_risk, known_measures
 
 _NEEDS = {"logits": "", "raw logits": " [logits only]", "training": " [--train]"}
@@ -40,9 +38,7 @@ def print_catalogue() -> None:
     _print_group("Confidence and agreement", {m.name: _about(m) for m in others if m.needs != "training"})
     _print_group("Distance from the training rows", {m.name: _about(m) for m in others if m.needs == "training"})
     _print_group(f"Risks under a proper score ({len(risks)})", _families(risks))
-    typer.echo(
-        "  i, j: 1 each member in turn, 2 their mean, 3 the central prediction; i for the truth, j for the prediction"
-    )
+    echo("  i, j: 1 each member in turn, 2 their mean, 3 the central prediction; i for the truth, j for the prediction")
     _print_group(
         "Compositions of the paper", {name: ", ".join(columns) for name, columns in _composed("classifier").items()}
     )
@@ -67,5 +63,6 @@ def _families(risks: list[Measure]) -> dict[str, str | None]:
 
 
 def _print_group(title: str, lines: dict[str, str | None] | dict[str, str]) -> None:
-    typer.echo(f"\n{title}")
+    echo()
+    echo(f"{title}")
     print_lines({f"  {name}": text for name, text in lines.items()})

@@ -16,13 +16,14 @@ from vecuq.cli.options import (
     Calibration,
     Columns,
     ErrorColumn,
+    EscapeFormulas,
     Flip,
     Force,
     OodColumn,
     listed,
     table_argument,
 )
-from vecuq.cli.talk import friendly_errors, note, print_json, print_sheet, usage_errors, working
+from vecuq.cli.talk import echo, friendly_errors, note, print_json, print_sheet, usage_errors, working
 
 if TYPE_CHECKING:
     from vecuq.evaluation import Evaluation
@@ -60,6 +61,7 @@ def evaluate(
     ] = None,
     out: Tables = None,
     curves: Curves = None,
+    escape_formulas: EscapeFormulas = False,
     force: Force = False,
     resamples: Resamples = 500,
     level: Level = 0.95,
@@ -94,6 +96,7 @@ def evaluate(
                 bootstrap=bootstrap,
                 out=out,
                 curves=curves,
+                escape_formulas=escape_formulas,
                 force=force,
             )
         if as_json:
@@ -102,7 +105,7 @@ def evaluate(
         for sheet in task_sheets(found):
             print_sheet(sheet)
         if found.flipped:
-            typer.echo(f"flipped{'' if flip else ', as in the scoring'}: {', '.join(found.flipped)}.")
+            echo(f"flipped{'' if flip else ', as in the scoring'}: {', '.join(found.flipped)}.")
         _print_gaps(found, level if resamples else None, columns=found.methods)
 
 
@@ -115,6 +118,7 @@ def compare(
     columns: Columns = None,
     flip: Flip = None,
     out: Tables = None,
+    escape_formulas: EscapeFormulas = False,
     force: Force = False,
     resamples: Resamples = 500,
     level: Level = 0.95,
@@ -143,6 +147,7 @@ def compare(
                 flip=listed(flip) or (),
                 bootstrap=bootstrap,
                 out=out,
+                escape_formulas=escape_formulas,
                 force=force,
             )
         if as_json:
@@ -150,7 +155,7 @@ def compare(
             return
         print_sheet(done.sheet)
         counted = "; wins and losses are differences larger than chance explains" if resamples else ""
-        typer.echo(f"name() is a baseline, see vecuq.baselines{counted}.")
+        echo(f"name() is a baseline, see vecuq.baselines{counted}.")
         _print_verdicts(done)
         for name, reason in done.failed.items():
             note(f"{name} is missing: {reason}")
@@ -169,12 +174,12 @@ def _labels(error: str | None, ood: str | None, quality: str | None) -> workflow
 def _print_verdicts(done: workflows.Compared) -> None:
     """Print who is best on each metric, and where vecuq stands if it is not."""
     for verdict in done.verdicts:
-        typer.echo(f"verdict: {verdict}")
+        echo(f"verdict: {verdict}")
         if verdict.level is None or verdict.best is None or verdict.best.startswith("vecuq"):
             continue
         gap = done.evaluation.comparison(verdict.metric).difference(verdict.best, "vecuq")
         how = "more than chance explains" if gap.excludes_zero else "no more than chance explains"
-        typer.echo(f"         vecuq is {abs(gap.value):.3f} behind, {how}.")
+        echo(f"         vecuq is {abs(gap.value):.3f} behind, {how}.")
 
 
 def _evaluated_as_dict(found: Evaluation) -> dict[str, Any]:
@@ -213,7 +218,7 @@ def _print_gaps(found: Evaluation, level: float | None, *, columns: Sequence[str
     from vecuq.evaluation import below_chance
 
     if level is not None:
-        typer.echo(f"[low, high]: {100 * level:g} % bootstrap interval.")
+        echo(f"[low, high]: {100 * level:g} % bootstrap interval.")
     if found.n_left_out:
         who = ", ".join(f"{name} ({count:,})" for name, count in found.without_score.items())
         note(f"{found.n_left_out:,} of {found.n_rows:,} rows were left out for all, having no score from {who}.")

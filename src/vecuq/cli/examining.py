@@ -20,7 +20,7 @@ from vecuq.cli.options import (
     Scaling,
     listed,
 )
-from vecuq.cli.talk import friendly_errors, print_json, table_width, usage_errors, working
+from vecuq.cli.talk import echo, friendly_errors, print_json, shown, table_width, usage_errors, working
 from vecuq.cli.wording import as_options
 from vecuq.ranker import Settings
 
@@ -96,10 +96,10 @@ def _print_findings(done: workflows.Examined, counts: Counter[str]) -> None:
         cells = (finding.check, finding.what, as_options(finding.remedy))
         last = following is not None and following.severity != finding.severity
         style = _STYLES[finding.severity]
-        table.add_row(Text(finding.severity, style=style), *map(Text, cells), end_section=last)
+        table.add_row(Text(finding.severity, style=style), *(Text(shown(cell)) for cell in cells), end_section=last)
     beside = "" if done.n_new is None else f", {done.n_new:,} new rows beside them"
-    typer.echo(f"{done.n_rows:,} calibration rows of {', '.join(done.columns)}{beside}")
+    echo(f"{done.n_rows:,} calibration rows of {', '.join(done.columns)}{beside}")
     Console(width=table_width(160)).print(table)
     if done.n_sampled:
-        typer.echo(f"Size, scale and outliers: all rows. Everything else: a random sample of {done.n_sampled:,}.")
-    typer.echo(", ".join(f"{counts[severity]} {severity}" for severity in reversed(SEVERITIES)))
+        echo(f"Size, scale and outliers: all rows. Everything else: a random sample of {done.n_sampled:,}.")
+    echo(", ".join(f"{counts[severity]} {severity}" for severity in reversed(SEVERITIES)))

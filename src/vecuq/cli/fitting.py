@@ -25,7 +25,7 @@ from vecuq.cli.options import (
     listed,
     typed_options,
 )
-from vecuq.cli.talk import counted, friendly_errors, print_json, print_lines, usage_errors, watching
+from vecuq.cli.talk import counted, echo, friendly_errors, print_json, print_lines, usage_errors, watching
 from vecuq.ranker import Settings
 
 DEFAULTS = Settings()
@@ -101,7 +101,7 @@ def fit(
             print_json(fit_as_dict(done, model))
         else:
             print_fit(done, model)
-            typer.echo(f"next: vecuq score {model} NEW")
+            echo(f"next: vecuq score {model} NEW")
 
 
 def _typed(context: typer.Context, given: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import typer
 
 from vecuq import workflows
 from vecuq.cli.options import KINDS, TABLES, AsJson, Force, table_argument
-from vecuq.cli.talk import friendly_errors, print_json, print_table, usage_errors, working
+from vecuq.cli.talk import echo, echo_text, friendly_errors, print_json, print_table, usage_errors, working
 
 _TARGET, _LABELS = "The target (one of these)", "The labels"
 
@@ -141,20 +141,20 @@ def _say_plan(planned: Any, *, as_json: bool) -> None:
     if as_json:
         print_json(planned.to_dict())
     else:
-        typer.echo(str(planned))
+        echo_text(str(planned))
 
 
 def _say_gate(made: Any, out: Path, *, as_json: bool) -> None:
     if as_json:
         print_json({"out": str(out), **made.describe()})
         return
-    typer.echo(str(made.certificate()))
+    echo_text(str(made.certificate()))
     table = [{key: line[key] for key in ("accuracy", "coverage", "accepted", "wrong")} for line in made.table_]
     print_table("Certified, all at once", table)
     others = ", ".join(f"{name} {share:.3f}" for name, share in made.orders_.items() if name != made.order_)
     if others:
-        typer.echo(f"Coverage of other orders, with the same labels: {others}")
-    typer.echo(f"gate -> {out}")
+        echo(f"Coverage of other orders, with the same labels: {others}")
+    echo(f"gate -> {out}")
 
 
 def sample(
@@ -177,7 +177,7 @@ def sample(
         if as_json:
             print_json({"out": str(out), "n_rows": done.n_rows, "n_drawn": done.n_drawn})
         else:
-            typer.echo(f"{done.n_drawn:,} of {done.n_rows:,} rows, drawn at random -> {out}")
+            echo(f"{done.n_drawn:,} of {done.n_rows:,} rows, drawn at random -> {out}")
 
 
 def audit(
@@ -208,7 +208,7 @@ def audit(
             "broken": "The promise was broken: fit a new gate",
             "open": "Too few labels to say",
         }
-        typer.echo(
+        echo(
             f"{words[done.verdict]}. Accepted rows: {rate}; error rate {done.lower:.4f} to {done.upper:.4f} (each end "
             f"with confidence {done.confidence:g}), {done.allowed:g} is allowed."
         )

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from vecuq import workflows
 from vecuq._check import one_line, one_of
-from vecuq.cli.talk import friendly_errors, note, print_json, print_lines, watching
+from vecuq.cli.talk import echo, friendly_errors, note, print_json, print_lines, watching
 from vecuq.measures import text
 from vecuq.table import QUALITY
 from vecuq.transport import MAX_COLUMNS
@@ -50,8 +48,8 @@ def measure_texts(
             print_json({"out": str(scores), **vars(done), "partly": partly})
             return
         left = f", {done.n_left_out:,} left out for missing measures" if done.n_left_out else ""
-        typer.echo(f"{done.n_rows:,} answers measured{left} -> {scores}")
-        typer.echo(f"columns: {', '.join(done.columns)}")
+        echo(f"{done.n_rows:,} answers measured{left} -> {scores}")
+        echo(f"columns: {', '.join(done.columns)}")
         _print_gaps(done)
 
 

@@ -11,7 +11,17 @@ import typer
 from vecuq import workflows
 from vecuq._check import in_range
 from vecuq.cli.options import TABLES, AsJson, ModelFile, table_argument
-from vecuq.cli.talk import counted, friendly_errors, note, print_json, print_lines, print_table, usage_errors, watching
+from vecuq.cli.talk import (
+    counted,
+    echo,
+    friendly_errors,
+    note,
+    print_json,
+    print_lines,
+    print_table,
+    usage_errors,
+    watching,
+)
 
 if TYPE_CHECKING:
     from vecuq.monitor import Alarm
@@ -131,7 +141,7 @@ def _print_monitored(done: workflows.Monitored, *, remembering: bool) -> None:
         f"Evidence for drift (an alarm is raised at {bar:,.0f}, and stays)",
         [_row(done, name, evidence[name], raised.get(name)) for name in evidence],
     )
-    typer.echo(f"advice: {advice(done)}")
+    echo(f"advice: {advice(done)}")
 
 
 def _skipped(done: workflows.Monitored) -> str | None:

@@ -109,6 +109,15 @@ Force = Annotated[
 ]
 
 
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas",
+        help="In csv and tsv: put ' before texts and names that a spreadsheet would run, such as =1+1.",
+    ),
+]
+
+
 def listed(names: str | Sequence[str] | None) -> list[str] | None:
     """Return the names that an option lists: separated by commas, or as they are if the option was repeated.
 

@@ -16,6 +16,7 @@ from vecuq.cli.options import (
     Calibration,
     Columns,
     ErrorColumn,
+    EscapeFormulas,
     Explain,
     Flip,
     Folder,
@@ -32,7 +33,7 @@ from vecuq.cli.options import (
     Top,
     listed,
 )
-from vecuq.cli.talk import counted, friendly_errors, print_json, print_table, usage_errors, watching
+from vecuq.cli.talk import counted, echo, friendly_errors, print_json, print_table, usage_errors, watching
 
 
 def score(
@@ -48,6 +49,7 @@ def score(
     sort: Sort = False,
     top: Top = None,
     replace: Replace = False,
+    escape_formulas: EscapeFormulas = False,
     by: ByColumn = None,
     stdout_format: Annotated[
         str, typer.Option(help="What -o - writes: jsonl, or arrow (an IPC stream).", metavar="jsonl|arrow")
@@ -62,7 +64,7 @@ def score(
     """
     to_stdout = str(ranked) == "-"
     with usage_errors():
-        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top)
+        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, escape_formulas)
         if to_stdout and as_json:
             raise typer.BadParameter("--json prints to stdout too; write the table to a file.")
     with friendly_errors():
@@ -73,7 +75,7 @@ def score(
         if as_json:
             print_json({"out": str(ranked), **done.to_dict()})
         else:
-            typer.echo(f"{_summary(done, alpha)} -> {'stdout' if to_stdout else ranked}", err=to_stdout)
+            echo(f"{_summary(done, alpha)} -> {'stdout' if to_stdout else ranked}", err=to_stdout)
 
 
 def _summary(done: workflows.Scored, alpha: float | None, verb: str = "scored") -> str:
@@ -103,6 +105,7 @@ def rank(
     sort: Sort = False,
     top: Top = None,
     replace: Replace = False,
+    escape_formulas: EscapeFormulas = False,
     calibration_missing: Annotated[
         str,
         typer.Option(help="Calibration rows with missing or infinite scores: error, or drop.", metavar="error|drop"),
@@ -116,7 +119,7 @@ def rank(
     from vecuq.ranker import Settings
 
     with usage_errors():
-        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top)
+        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, escape_formulas)
     with friendly_errors():
         with watching(new) as watch:
             done = workflows.rank(
@@ -147,7 +150,7 @@ def _print_ranked(done: workflows.Ranked, folder: Path, alpha: float | None = No
     print_fit(done.fitted, folder / "model.vecuq")
     if done.evaluation:
         print_table("How well each score finds what it should", done.evaluation)
-    typer.echo(f"{_summary(done.scored, alpha, 'ranked')}; open {folder / 'report.html'}")
+    echo(f"{_summary(done.scored, alpha, 'ranked')}; open {folder / 'report.html'}")
 
 
 def report(
@@ -167,7 +170,7 @@ def report(
         workflows.Wanted(alpha, missing=missing)
     with friendly_errors():
         workflows.report(model, new, page, alpha=alpha, missing=missing, labels=_labels(error, ood), force=force)
-        typer.echo(f"report -> {page}")
+        echo(f"report -> {page}")
 
 
 def demo(folder: Folder = Path("demo"), force: Force = False, as_json: AsJson = False) -> None:
@@ -177,7 +180,8 @@ def demo(folder: Folder = Path("demo"), force: Force = False, as_json: AsJson = 
         _print_ranked(done, folder, as_json=as_json)
     if not as_json:
         calibration, new = folder / "calibration.csv", folder / "new.csv"
-        typer.echo("\nTry next:")
-        typer.echo(f"  vecuq doctor {calibration} {new} --flip confidence")
-        typer.echo(f"  vecuq score {folder / 'model.vecuq'} {new} --alpha 0.05 --explain -o {folder / 'flagged.csv'}")
-        typer.echo(f"  vecuq compare {calibration} {new} --ood is_ood --flip confidence")
+        echo()
+        echo("Try next:")
+        echo(f"  vecuq doctor {calibration} {new} --flip confidence")
+        echo(f"  vecuq score {folder / 'model.vecuq'} {new} --alpha 0.05 --explain -o {folder / 'flagged.csv'}")
+        echo(f"  vecuq compare {calibration} {new} --ood is_ood --flip confidence")

@@ -11,7 +11,7 @@ import typer
 from vecuq import workflows
 from vecuq._check import one_of
 from vecuq.cli.options import AsJson, Force
-from vecuq.cli.talk import friendly_errors, print_json, print_sheet, usage_errors, working
+from vecuq.cli.talk import echo, friendly_errors, print_json, print_sheet, usage_errors, working
 
 if TYPE_CHECKING:
     from vecuq.paper import Study
@@ -48,17 +48,18 @@ def reproduce(
             return
         for done in studies:
             _print_study(done)
-        typer.echo(f"tables, pictures and a page that shows them all -> {folder / 'index.html'}")
+        echo(f"tables, pictures and a page that shows them all -> {folder / 'index.html'}")
 
 
 def _print_study(study: Study) -> None:
-    typer.echo(f"\n== {study.title} ==")
+    echo()
+    echo(f"== {study.title} ==")
     for sheet, printed in zip_longest(study.sheets, study.printed):
         if sheet:
             print_sheet(sheet)
         if printed:
-            typer.echo("The paper prints:")
+            echo("The paper prints:")
             print_sheet(printed)
     for claim in study.claims:
-        typer.echo(f"- {claim}")
-    typer.echo(f"Differs from the paper: {study.differs}")
+        echo(f"- {claim}")
+    echo(f"Differs from the paper: {study.differs}")

@@ -77,7 +77,7 @@ def _show_traceback(error: BaseException) -> None:
         from traceback import format_exception
 
         for line in "".join(format_exception(error)).splitlines():
-            _write("".join(letter if letter.isprintable() else "?" for letter in line))
+            _write(shown(line))
 
 
 @contextmanager
@@ -131,6 +131,24 @@ def _masked(text: str) -> str:
     return text
 
 
+def shown(text: str) -> str:
+    """Return a text without what a terminal would obey: names of columns and files may hold anything."""
+    from vecuq._check import printable  # not above: it brings NumPy
+
+    return printable(text)
+
+
+def echo(line: str = "", *, err: bool = False) -> None:
+    """Print one line of results."""
+    typer.echo(shown(line), err=err)
+
+
+def echo_text(text: str) -> None:
+    """Print a text of several lines."""
+    for line in text.splitlines():
+        echo(line)
+
+
 def counted(count: int, what: str) -> str:
     """Return a number with its noun: 1 row, 2 rows."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
@@ -141,7 +159,7 @@ def print_lines(lines: dict[str, str | None]) -> None:
     width = max(map(len, lines))
     for name, text in lines.items():
         if text:
-            typer.echo(f"{name:<{width}}  {text}")
+            echo(f"{name:<{width}}  {text}")
 
 
 def print_json(value: dict[str, Any]) -> None:
@@ -170,7 +188,7 @@ def print_sheet(sheet: Sheet) -> None:
     left = [isinstance(sheet.rows[0][head], str) for head in sheet.heads]
     _print_grid(sheet.title, sheet.heads, [[_marked_cell(cell) for cell in row] for row in marked_rows(sheet)], left)
     if (sheet.across or sheet.down) and not sys.stdout.isatty():
-        typer.echo("** best, * second best")
+        echo("** best, * second best")
 
 
 def table_width(wide: int = _NO_TERMINAL) -> int:
@@ -183,7 +201,7 @@ def _print_grid(title: str, heads: Sequence[str], rows: Sequence[Sequence[Text]]
     from rich.table import Table
     from rich.text import Text
 
-    width = table_width()
+    width, heads = table_width(), [shown(head) for head in heads]
     sizes = [max(Text(head).cell_len, *(row[k].cell_len for row in rows)) for k, head in enumerate(heads)]
     for number, part in enumerate(_column_parts(sizes, width)):
         table = Table(title=None if number else title, title_justify="left", header_style="bold")
@@ -215,8 +233,8 @@ def _marked_cell(cell: Marked) -> Text:
     from rich.text import Text
 
     if sys.stdout.isatty():
-        return Text(cell.text, style={"best": "bold", "second": "underline", "": ""}[cell.mark])
-    return Text(cell.text + {"best": " **", "second": " *", "": ""}[cell.mark])
+        return Text(shown(cell.text), style={"best": "bold", "second": "underline", "": ""}[cell.mark])
+    return Text(shown(cell.text) + {"best": " **", "second": " *", "": ""}[cell.mark])
 
 
 def _cell(value: Any) -> Text:
@@ -226,7 +244,7 @@ def _cell(value: Any) -> Text:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return Text("-")
     if not isinstance(value, float):
-        return Text(str(value))
+        return Text(shown(str(value)))
     # No zeros beyond the known digits.
     return Text(f"{value:.6f}".rstrip("0").ljust(5, "0"))
 

@@ -112,8 +112,8 @@ def check_time(case: Case) -> list[Finding]:
     changes = "rises" if seen.trend > 0 else "falls"
     what = f"The uncertainty {changes} from the first row to the last (rank correlation {seen.trend:.2f})."
     if shares:
-        told = " and ".join(f"{percent(share)} at alpha {alpha:g}" for alpha, share in shares.items())
-        what = f"{what} Calibrated on the first four fifths, the last fifth is flagged at these rates: {told}."
+        rates = " and ".join(f"{percent(share)} at alpha {alpha:g}" for alpha, share in shares.items())
+        what = f"{what} Calibrated on the first four fifths, the last fifth is flagged at these rates: {rates}."
     remedy = "If the order is that of time, calibrate on recent rows only, and watch new rows with a monitor."
     return [Finding("time", worst([severity_of(shares), "note"]), what, remedy, figures)]
 

@@ -14,7 +14,7 @@ from vecuq.doctor import chance_of_as_many, plain_sum, rank_correlation, rank_co
 from vecuq.errors import ModelFileError, TableError
 from vecuq.ranker import Diagnostics, Ranker, Ranking, Settings, leading_names, meanings_of
 from vecuq.report.words import notes_on
-from vecuq.table import is_added
+from vecuq.table import is_added, python_cells
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -140,7 +140,7 @@ def _top_rows(ranker: Ranker, new: pa.Table, values: Array, ranking: Ranking) ->
     order = np.lexsort((scored, -ranking.uncertainty[scored]))
     chosen = scored[order[:MOST_TOP_ROWS]]
     others = _other_columns(ranker, new)
-    cells = {name: new[name].take(chosen).to_pylist() for name in others}
+    cells = {name: python_cells(new[name].take(chosen), name) for name in others}
     scores = _as_given(ranker, values)[chosen].tolist()
     whole = [_is_whole(values[:, k]) for k in range(len(ranker.columns))]
     leading = leading_columns(ranker, values[chosen])

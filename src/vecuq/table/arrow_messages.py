@@ -88,7 +88,7 @@ def _buffer_bytes(content: memoryview, body: int, at: int, *, is_packed: bool) -
     if not is_packed or length <= 8:
         return max(length, 0)
     unpacked = int(struct.unpack_from("<q", content, body + offset)[0])
-    return length if unpacked == -1 else max(unpacked, 0)  # -1: not worth packing
+    return length if unpacked == -1 else max(unpacked, 0)  # -1: it was left unpacked
 
 
 class _Table:

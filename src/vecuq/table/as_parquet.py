@@ -50,7 +50,7 @@ def _rows_at_once(part: PartFile, need: Need) -> int:
 
 
 def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield small batches together, so that each is worth a call."""
+    """Yield small batches together, for each costs a call."""
     import pyarrow as pa
 
     waiting: list[pa.RecordBatch] = []

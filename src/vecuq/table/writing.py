@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from vecuq._check import one_line
 from vecuq._files import atomic_path
 from vecuq.errors import TableError
+from vecuq.table.formulas import without_formulas
 from vecuq.table.reading import FORMATS
 from vecuq.table.source import PathLike, format_of, is_stdio, kind_of
 
@@ -23,12 +24,19 @@ if TYPE_CHECKING:
 STDOUT_FORMATS = {"jsonl": ".jsonl", "arrow": ".arrows"}
 
 
-def write_batches(path: PathLike, batches: Iterable[pa.RecordBatch], *, stdout_format: str = "jsonl") -> None:
+def write_batches(
+    path: PathLike,
+    batches: Iterable[pa.RecordBatch],
+    *,
+    stdout_format: str = "jsonl",
+    escape_formulas: bool = False,
+) -> None:
     """Write record batches, one by one as they come, to a file that appears whole at the end or not at all.
 
-    With ``-`` for a path they go to standard output, as jsonl or as an Arrow stream.
+    With ``-`` for a path they go to standard output, as jsonl or as an Arrow stream. With ``escape_formulas``, texts
+    that a spreadsheet would run get an apostrophe in front; only csv and tsv need that.
     """
-    stream = iter(batches)
+    stream = without_formulas(batches) if escape_formulas else iter(batches)
     if is_stdio(path):
         _write_to_stdout(STDOUT_FORMATS[stdout_format], _first_of(stream, path), stream)
         return

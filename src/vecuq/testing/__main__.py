@@ -20,13 +20,13 @@ from vecuq.testing.registry import targets
 
 def main() -> int:
     """Run the long hunt; exit code 1 if anything was found."""
-    asked = argparse.ArgumentParser(prog="python -m vecuq.testing", description=__doc__)
-    asked.add_argument("--minutes", type=float, default=10.0, help="how long new inputs are tried")
-    asked.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
-    asked.add_argument("--finds", type=Path, default=Path(".fuzz"), help="folder in which finds are kept")
-    asked.add_argument("--only", default="", help="only targets whose names begin so, comma-separated")
-    asked.add_argument("--seed", type=int, default=None, help="two runs with the same seed try the same inputs")
-    given = asked.parse_args()
+    parser = argparse.ArgumentParser(prog="python -m vecuq.testing", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10.0, help="how long new inputs are tried")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
+    parser.add_argument("--finds", type=Path, default=Path(".fuzz"), help="folder in which finds are kept")
+    parser.add_argument("--only", default="", help="only targets whose names begin so, comma-separated")
+    parser.add_argument("--seed", type=int, default=None, help="two runs with the same seed try the same inputs")
+    given = parser.parse_args()
     seed = int(time.time()) if given.seed is None else given.seed
     wanted = tuple(given.only.split(","))
     names = [name for name in targets() if name.startswith(wanted)]

@@ -32,7 +32,7 @@ def logits(n_rows: int, seed: int) -> Array:
 def example(kind: str) -> Any:
     """Return something fitted of each kind that vecuq saves."""
     if kind not in _MAKERS:
-        raise NotImplementedError(f"Add an example of the saved kind {kind!r} to vecuq/testing/examples.py.")
+        raise LookupError(f"Add an example of the saved kind {kind!r} to vecuq/testing/examples.py.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return _MAKERS[kind]()

@@ -110,12 +110,12 @@ def _check_saved(attack: Attack) -> bool:
 
 @lru_cache
 def _expected(kind: str) -> dict[str, Array]:
-    # As it comes back from its file: a monitor changes when it is asked.
+    # As it comes back from its file: a monitor changes when it observes.
     return answers_of(kind, load_again(example(kind)))
 
 
 def _answers(kind: str) -> st.SearchStrategy[Attack]:
-    good_line(kind, "x")  # a kind without lines is told at once
+    good_line(kind, "x")  # a kind without lines is an error at once
     as_kind = st.sampled_from(("auto", "auto", kind))
     build = partial(_answer_attack, kind)
     return st.builds(build, answer_lines(kind), as_kind)

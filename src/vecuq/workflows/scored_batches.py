@@ -27,7 +27,7 @@ SELECT = ("bh", "by")
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is added to every row, what becomes of rows with missing scores, and the order of the rows."""
+    """What is added to every row, what becomes of rows with missing scores, and how the rows are written."""
 
     alpha: float | None = None
     explain: bool = False
@@ -36,6 +36,7 @@ class Wanted:
     replace: bool = False
     sort: bool = False
     top: int | None = None
+    escape_formulas: bool = False
 
     def __post_init__(self) -> None:
         one_of("missing", self.missing, MISSING_CHOICES)

@@ -112,7 +112,7 @@ _IDS = {"openai": "custom_id", "lm-eval": "doc_id"}
 def good_line(kind: str, name: str, place: int = 0) -> dict[str, Any]:
     """Return a line that the reader of ``kind`` takes, under an id and with a question of its own."""
     if kind not in LINES:
-        raise NotImplementedError(f"Add lines of answers of the kind {kind!r} to vecuq/testing/hostile/answers.py.")
+        raise LookupError(f"Add lines of answers of the kind {kind!r} to vecuq/testing/hostile/answers.py.")
     # Lines without an id belong to whoever has the same question.
     line = json.dumps(LINES[kind][place % len(LINES[kind])]).replace('"q"', json.dumps(f"q of {name}"))
     return {_IDS.get(kind, "id"): name, **json.loads(line)}

@@ -116,9 +116,12 @@ GOOD_LINES = (
     "score model.vecuq new.csv -o ranked.csv",
     "score model.vecuq labelled.csv --alpha 0.1 --explain --sort -o ranked.jsonl",
     "score model.vecuq new.csv --select bh --alpha 0.1 --missing marginal -o -",
+    "score model.vecuq calibration.parquet -o ranked.jsonl",
+    "score model.vecuq new.csv --escape-formulas -o ranked.tsv",
     "score pipeline.vecuq outputs.npz -o ranked.npz",
     "rank calibration.parquet new.csv -o folder",
     "report model.vecuq new.csv",
+    "report model.vecuq calibration.parquet -o report.html",
     "report model.vecuq labelled.csv --ood is_ood -o report.html",
     "evaluate labelled.csv --ood is_ood --resamples 5",
     "evaluate labelled.csv --quality quality --resamples 5 --curves curves.svg -o tables.md",
@@ -203,9 +206,7 @@ def _is_half(word: str) -> bool:
 def _argument(draw: st.DrawFn, argument: Any) -> list[str]:
     known = ARGUMENTS.get(argument.metavar or "")
     if known is None:
-        raise NotImplementedError(
-            f"Add files for the argument {argument.metavar} to vecuq/testing/hostile/commands.py."
-        )
+        raise LookupError(f"Add files for the argument {argument.metavar} to vecuq/testing/hostile/commands.py.")
     if not argument.required and draw(st.booleans()):
         return []
     several = draw(st.integers(1, 2)) if argument.nargs == -1 else 1

@@ -17,7 +17,7 @@ from vecuq.testing.hostile.byte_level import damaged
 from vecuq.testing.hostile.json_level import altered
 
 SAVED_KINDS = tuple(_READERS)
-# A change of one number to another that could as well have been fitted: nobody can tell.
+# A change of one number to another that could as well have been fitted: nobody can see it.
 NUDGE = "nudge"
 # Where a number can be replaced by another that could as well have been fitted or chosen, whatever it was before.
 UNDETECTABLE = (
@@ -84,7 +84,7 @@ def put_together(header: Any, arrays: dict[str, Any]) -> bytes:
 
 
 def is_undetectable(where: str, how: str) -> bool:
-    """Whether nobody can tell that a file lies there: other numbers are then no broken promise."""
+    """Whether nobody can see that a file lies there: other numbers are then no broken promise."""
     return how == NUDGE or any(place.endswith(UNDETECTABLE) for place in where.split(", "))
 
 
@@ -143,7 +143,7 @@ LIES: dict[str, Callable[[Any], Any]] = {
 def answers_of(kind: str, loaded: Any) -> dict[str, Array]:
     """Return what something saved has to say of some rows: two that say the same are equal, bit for bit."""
     if kind not in _PROBES:
-        raise NotImplementedError(f"Add a probe of the saved kind {kind!r} to vecuq/testing/hostile/saved.py.")
+        raise LookupError(f"Add a probe of the saved kind {kind!r} to vecuq/testing/hostile/saved.py.")
     return _PROBES[kind](loaded)
 
 
