@@ -144,7 +144,7 @@ def arrow_as_floats(column: Any, name: str, first_row: int = 0) -> Array:
 
 
 def _score_cells(column: Any) -> list[object]:
-    """Return Arrow cells as Python's own; in words where Python has none: a duration as text could pass for a number."""
+    """Return Arrow cells as Python's own; in words where it has none: as text, a duration could be a number."""
     try:
         return list(column.to_pylist())
     except (OverflowError, ValueError):
