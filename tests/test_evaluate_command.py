@@ -10,6 +10,7 @@ from contextlib import suppress
 import numpy as np
 import numpy.testing as npt
 import pandas as pd
+import pyarrow as pa
 import pytest
 from pyarrow.csv import read_csv
 
@@ -17,6 +18,7 @@ from vecuq import Settings, fit_ranker
 from vecuq.baselines import list_baselines, mean_rank
 from vecuq.data import demo_files
 from vecuq.evaluation import accuracy_coverage_area, prediction_rejection_curve, risk_coverage_curve, roc_auc
+from vecuq.table import write_batches
 
 SCORES = ("entropy", "mutual_information", "mahalanobis", "knn")
 CALIBRATION, NEW = demo_files()
@@ -481,3 +483,13 @@ def test_what_fails_writes_no_curves(refused, tmp_path, new):
     assert "must be 0 or 1" in told
     (tmp_path / "folder.png").mkdir()
     assert "is a folder" in refused("evaluate", NEW, *LABELS, *FEW, "--curves", tmp_path / "folder.png")
+
+
+@pytest.mark.parametrize("option", ["-o", "--curves"])
+def test_names_that_a_spreadsheet_would_compute_are_quoted_on_request(run, tmp_path, make_rows, option):
+    rows = make_rows(40, 0, names=("=cmd", "b"))
+    write_batches(tmp_path / "t.parquet", pa.table({**rows, "wrong": [k % 2 for k in range(40)]}).to_batches())
+    words = ("evaluate", tmp_path / "t.parquet", "--error", "wrong", "--resamples", 0, option, tmp_path / "o.csv")
+    for more, cell in (((), "=cmd"), (("--no-formulas",), "'=cmd")):
+        assert run(*words, *more).exit_code == 0
+        assert {cell, f'"{cell}"'} & set((tmp_path / "o.csv").read_text().replace("\n", ",").split(","))

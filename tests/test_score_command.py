@@ -191,3 +191,13 @@ def test_a_column_of_the_users_own_called_selected_is_kept(run, tmp_path, model,
     result = run("score", model, tmp_path / "new.parquet", "-o", tmp_path / "ranked.parquet", "--alpha", 0.1)
     assert result.exit_code == 0, result.output
     assert set(pd.read_parquet(tmp_path / "ranked.parquet")["selected"]) == {"yes"}
+
+
+def test_texts_that_a_spreadsheet_would_compute_are_quoted_on_request(run, tmp_path, make_rows):
+    rows = make_rows(60, 0)
+    write_batches(tmp_path / "c.parquet", pa.table(rows).to_batches())
+    write_batches(tmp_path / "n.csv", pa.table({**rows, "note": ["=cmd|' /C calc'!A0"] * 60}).to_batches())
+    assert run("fit", tmp_path / "c.parquet", "-o", tmp_path / "m.vecuq").exit_code == 0
+    for option, cell in (((), "=cmd"), (("--no-formulas",), "'=cmd")):
+        assert run("score", tmp_path / "m.vecuq", tmp_path / "n.csv", "-o", tmp_path / "o.csv", *option).exit_code == 0
+        assert f'"{cell}' in (tmp_path / "o.csv").read_text()

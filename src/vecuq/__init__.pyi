@@ -25,6 +25,7 @@ from .errors import VecuqError as VecuqError
 from .errors import VecuqWarning as VecuqWarning
 from .gate import Certificate as Certificate
 from .gate import Gate as Gate
+from .gate import LiveGate as LiveGate
 from .monitor import Monitor as Monitor
 from .outputs import ClassifierOutputs as ClassifierOutputs
 from .outputs import read_outputs as read_outputs

@@ -6,6 +6,7 @@ import errno
 import inspect
 import math
 import os
+import re
 import sys
 import warnings
 from collections import Counter
@@ -23,23 +24,26 @@ from vecuq.errors import CalibrationError, ColumnError, SettingError, TableError
 
 Array = NDArray[np.float64]
 _Kind = TypeVar("_Kind")
-
-
-def printable(text: str) -> str:
-    r"""Return a text that does nothing to a terminal: blanks for line ends and tabs, ``?`` for what is not printable.
-
-    Examples
-    --------
-    >>> printable("red\x1b[31m\n")
-    'red?[31m '
-    """
-    return "".join(letter if letter.isprintable() else " " if letter.isspace() else "?" for letter in text)
+# What a spreadsheet computes begins like this, unless it is a number.
+COMPUTED = r"^[=+\-@\t\r]"
+NO_FORMULA = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-](inf|infinity|nan)$|^-$"
 
 
 def one_line(what: object, *, most: int = 200) -> str:
     """Return any text as one printable line of at most ``most`` characters."""
-    text = printable(" ".join(str(what).split()))
+    text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(str(what).split()))
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def without_formula(text: str) -> str:
+    """Return a text with an apostrophe in front if a spreadsheet would compute it.
+
+    Examples
+    --------
+    >>> without_formula("=1+1"), without_formula("-1.5")
+    ("'=1+1", '-1.5')
+    """
+    return f"'{text}" if re.search(COMPUTED, text) and not re.search(NO_FORMULA, text) else text
 
 
 def one_of(name: str, value: object, choices: Sequence[str]) -> str:

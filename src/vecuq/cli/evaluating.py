@@ -16,9 +16,9 @@ from vecuq.cli.options import (
     Calibration,
     Columns,
     ErrorColumn,
-    EscapeFormulas,
     Flip,
     Force,
+    NoFormulas,
     OodColumn,
     listed,
     table_argument,
@@ -61,7 +61,7 @@ def evaluate(
     ] = None,
     out: Tables = None,
     curves: Curves = None,
-    escape_formulas: EscapeFormulas = False,
+    no_formulas: NoFormulas = False,
     force: Force = False,
     resamples: Resamples = 500,
     level: Level = 0.95,
@@ -96,7 +96,7 @@ def evaluate(
                 bootstrap=bootstrap,
                 out=out,
                 curves=curves,
-                escape_formulas=escape_formulas,
+                formulas=not no_formulas,
                 force=force,
             )
         if as_json:
@@ -118,7 +118,7 @@ def compare(
     columns: Columns = None,
     flip: Flip = None,
     out: Tables = None,
-    escape_formulas: EscapeFormulas = False,
+    no_formulas: NoFormulas = False,
     force: Force = False,
     resamples: Resamples = 500,
     level: Level = 0.95,
@@ -147,7 +147,7 @@ def compare(
                 flip=listed(flip) or (),
                 bootstrap=bootstrap,
                 out=out,
-                escape_formulas=escape_formulas,
+                formulas=not no_formulas,
                 force=force,
             )
         if as_json:

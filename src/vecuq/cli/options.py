@@ -104,17 +104,15 @@ Replace = Annotated[
 ]
 
 
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace also a file that this command reads, or one of another kind.")
-]
-
-
-EscapeFormulas = Annotated[
+NoFormulas = Annotated[
     bool,
     typer.Option(
-        "--escape-formulas",
-        help="In csv and tsv: put ' before texts and names that a spreadsheet would run, such as =1+1.",
+        "--no-formulas",
+        help="In csv and tsv, put an apostrophe before names and texts that a spreadsheet would compute (= + - @).",
     ),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace also a file that this command reads, or one of another kind.")
 ]
 
 

@@ -16,7 +16,6 @@ from vecuq.cli.options import (
     Calibration,
     Columns,
     ErrorColumn,
-    EscapeFormulas,
     Explain,
     Flip,
     Folder,
@@ -25,6 +24,7 @@ from vecuq.cli.options import (
     ModelFile,
     NewFiles,
     NewRows,
+    NoFormulas,
     OodColumn,
     Paper,
     Replace,
@@ -49,11 +49,11 @@ def score(
     sort: Sort = False,
     top: Top = None,
     replace: Replace = False,
-    escape_formulas: EscapeFormulas = False,
     by: ByColumn = None,
     stdout_format: Annotated[
         str, typer.Option(help="What -o - writes: jsonl, or arrow (an IPC stream).", metavar="jsonl|arrow")
     ] = "jsonl",
+    no_formulas: NoFormulas = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -64,7 +64,7 @@ def score(
     """
     to_stdout = str(ranked) == "-"
     with usage_errors():
-        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, escape_formulas)
+        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, not no_formulas)
         if to_stdout and as_json:
             raise typer.BadParameter("--json prints to stdout too; write the table to a file.")
     with friendly_errors():
@@ -105,7 +105,7 @@ def rank(
     sort: Sort = False,
     top: Top = None,
     replace: Replace = False,
-    escape_formulas: EscapeFormulas = False,
+    no_formulas: NoFormulas = False,
     calibration_missing: Annotated[
         str,
         typer.Option(help="Calibration rows with missing or infinite scores: error, or drop.", metavar="error|drop"),
@@ -119,7 +119,7 @@ def rank(
     from vecuq.ranker import Settings
 
     with usage_errors():
-        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, escape_formulas)
+        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, not no_formulas)
     with friendly_errors():
         with watching(new) as watch:
             done = workflows.rank(
@@ -180,8 +180,7 @@ def demo(folder: Folder = Path("demo"), force: Force = False, as_json: AsJson = 
         _print_ranked(done, folder, as_json=as_json)
     if not as_json:
         calibration, new = folder / "calibration.csv", folder / "new.csv"
-        echo()
-        echo("Try next:")
+        echo("\nTry next:")
         echo(f"  vecuq doctor {calibration} {new} --flip confidence")
         echo(f"  vecuq score {folder / 'model.vecuq'} {new} --alpha 0.05 --explain -o {folder / 'flagged.csv'}")
         echo(f"  vecuq compare {calibration} {new} --ood is_ood --flip confidence")

@@ -140,7 +140,7 @@ def _top_rows(ranker: Ranker, new: pa.Table, values: Array, ranking: Ranking) ->
     order = np.lexsort((scored, -ranking.uncertainty[scored]))
     chosen = scored[order[:MOST_TOP_ROWS]]
     others = _other_columns(ranker, new)
-    cells = {name: python_cells(new[name].take(chosen), name) for name in others}
+    cells = {name: python_cells(new[name].take(chosen)) for name in others}
     scores = _as_given(ranker, values)[chosen].tolist()
     whole = [_is_whole(values[:, k]) for k in range(len(ranker.columns))]
     leading = leading_columns(ranker, values[chosen])

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vecuq._check import Array, bad_cell
-from vecuq.errors import ColumnError
 from vecuq.table.frames import is_arrow
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ _NEARLY = (
     "|\N{MINUS SIGN}\\d+([.,]\\d+)?%?)\\s*$"
 )
 # A number with zeros in front, such as 007, is a name and no quantity; 00.5 is a quantity.
-NUMBER = r"^\s*[+-]?((0|[1-9]\d*|\d+\.\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))\s*$"
+_NUMBER = r"^\s*[+-]?((0|[1-9]\d*|\d+\.\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))\s*$"
 _WHOLE = r"^\s*[+-]?(0|[1-9]\d*)\s*$"
 
 
@@ -59,7 +58,7 @@ def census(text: pa.ChunkedArray) -> Census:
     import pyarrow.compute as pc
 
     missing = text.null_count + _count(pc.is_in(text, value_set=_missing_words()))
-    found = [_count(pc.match_substring_regex(text, pattern)) for pattern in (NUMBER, _WHOLE, _NEARLY)]
+    found = [_count(pc.match_substring_regex(text, pattern)) for pattern in (_NUMBER, _WHOLE, _NEARLY)]
     return Census(len(text) - missing, *found)
 
 
@@ -156,27 +155,6 @@ def _score_cell(cell: Any) -> object:
         return cell.as_py()
     except (OverflowError, ValueError):
         return f"{cell.type} that Python cannot hold"
-
-
-def python_cells(column: Any, name: str) -> list[Any]:
-    """Return the cells of an Arrow column as Python has them; where a date is beyond its years, all as text.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> python_cells(pa.array([2**60], pa.timestamp("s")), "when")
-    ['<value out of range: 1152921504606846976>']
-    """
-    import pyarrow as pa
-
-    try:
-        return list(column.to_pylist())
-    except (OverflowError, ValueError):  # also of nanoseconds, which only pandas knows
-        pass
-    try:
-        return list(column.cast(pa.string()).to_pylist())
-    except pa.ArrowException:
-        raise ColumnError(f"Column {name!r} holds dates beyond the years 1 to 9999 inside of {column.type}.") from None
 
 
 def is_numeric(kind: pa.DataType) -> bool:

@@ -17,7 +17,6 @@ from vecuq.table import RESERVED, PathLike, ScoreTable, TableLike, TableReader, 
 from vecuq.workflows.directions import recorded_directions
 from vecuq.workflows.evaluation_files import curves_ending, refuse_outputs, table_ending, write_both, write_sheets
 from vecuq.workflows.labels import Labels, label_columns, score_columns
-from vecuq.workflows.places import refuse_escaping
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,7 +51,7 @@ def evaluate(
     bootstrap: Bootstrap | None = None,
     out: PathLike | None = None,
     curves: PathLike | None = None,
-    escape_formulas: bool = False,
+    formulas: bool = True,
     force: bool = False,
 ) -> Evaluation:
     """Evaluate every score column of a table with labels, and its ``uncertainty`` if it has one.
@@ -60,15 +59,15 @@ def evaluate(
     Without ``flip``, columns are flipped that were when the table was scored, if its format keeps that (parquet and
     Arrow do). A column is doubted if nothing says in which direction it points, and the other one looks better.
     With ``out``, the numbers are written there: csv, md (Markdown) or tex (LaTeX). With ``curves``, risk-coverage and
-    rejection curves: a picture (png, svg) or numbers (csv). Both files are written or none. ``escape_formulas`` is that
-    of :func:`score`; ``force`` replaces also a file that the job reads, or one of another kind.
+    rejection curves: a picture (png, svg) or numbers (csv). Both files are written or none. ``force`` replaces also a
+    file that the job reads, or one of another kind. Without ``formulas``, names that a spreadsheet would compute get an
+    apostrophe in front in csv files.
     """
     if out is not None:
         table_ending(out)
     if curves is not None:
         curves_ending(curves, beside=out)
     refuse_outputs([path for path in (out, curves) if path is not None], reads=[table], force=force)
-    refuse_escaping(out, curves, escape_formulas=escape_formulas)
     reader = TableReader(table)
     whole, said = reader.whole(), recorded_directions(reader.schema)
     truth = label_columns(whole, labels, scores=columns or ())
@@ -83,7 +82,7 @@ def evaluate(
     unsaid = {*scores.columns} - {*said} if flip is None else set()
     doubted = tuple(name for name in evaluation.best_upside_down(found) if name in unsaid)
     found = replace(found, flipped=tuple(sorted(scores.flipped)), doubted=doubted)
-    write_both(found, out, drawn, curves, escape_formulas=escape_formulas)
+    write_both(found, out, drawn, curves, formulas=formulas)
     return found
 
 
@@ -111,18 +110,17 @@ def compare(
     flip: Sequence[str] = (),
     bootstrap: Bootstrap | None = None,
     out: PathLike | None = None,
-    escape_formulas: bool = False,
+    formulas: bool = True,
     force: bool = False,
 ) -> Compared:
     """Fit vecuq and every baseline on the calibration rows alone, and evaluate them all on the test rows.
 
-    With ``out``, the table is written there: csv, md (Markdown) or tex (LaTeX). ``escape_formulas`` is that of
-    :func:`score`; ``force`` replaces also a file that the job reads, or one of another kind.
+    With ``out``, the table is written there: csv, md (Markdown) or tex (LaTeX). ``force`` replaces also a file that the
+    job reads, or one of another kind; for ``formulas`` see :func:`evaluate`.
     """
     if out is not None:
         table_ending(out)
         refuse_outputs([out], reads=[calibration, test], force=force)
-    refuse_escaping(out, escape_formulas=escape_formulas)
     fitted_on = score_columns(TableReader(calibration).whole(), labels, columns, flip)
     warn_of_columns(fitted_on, directions=False)  # the labels show directions
     whole = TableReader(test).whole()
@@ -137,7 +135,7 @@ def compare(
     deciding = [key for key in DECIDING if key in known]
     sheet = evaluation.comparison_sheet(found, deciding, tuple(components))
     if out is not None:
-        write_sheets([sheet], out, escape_formulas=escape_formulas)
+        write_sheets([sheet], out, formulas=formulas)
     return Compared(found, sheet, evaluation.verdicts(found, deciding), tuple(components), failed)
 
 

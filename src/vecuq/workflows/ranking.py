@@ -17,14 +17,7 @@ from vecuq.ranker import Ranker, Ranking, Settings
 from vecuq.table import PathLike, ScoreTable, TableLike, TableReader, TableSource
 from vecuq.workflows.fitting import FIT_MISSING, Fitted, fit
 from vecuq.workflows.labels import Labels, label_columns
-from vecuq.workflows.places import (
-    load_model,
-    refuse_escaping,
-    refuse_folder_name,
-    refuse_names,
-    refuse_place,
-    refuse_stdout,
-)
+from vecuq.workflows.places import load_model, refuse_folder_name, refuse_names, refuse_place, refuse_stdout
 from vecuq.workflows.scored_batches import PLAIN, Wanted
 from vecuq.workflows.scoring import Scored, score_rows
 from vecuq.workflows.two_tables import doubt_order, doubt_same, refuse_absent, refuse_wrong_tables
@@ -73,7 +66,6 @@ def rank(
     rows = TableSource.of(new)
     names = {_MODEL: "model", f"ranked{rows.kind}": "table", _PAGE: "page"}
     refuse_names(folder, names, reads=[calibration, new], force=force)
-    refuse_escaping(f"ranked{rows.kind}", escape_formulas=wanted.escape_formulas)
     known = TableSource.of(calibration)
     refuse_absent(labels, rows, known)
     doubt_same(known, rows)

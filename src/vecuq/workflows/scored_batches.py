@@ -36,7 +36,7 @@ class Wanted:
     replace: bool = False
     sort: bool = False
     top: int | None = None
-    escape_formulas: bool = False
+    formulas: bool = True
 
     def __post_init__(self) -> None:
         one_of("missing", self.missing, MISSING_CHOICES)
