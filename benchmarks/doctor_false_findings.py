@@ -1,8 +1,7 @@
 """How often the doctor warns although nothing is wrong: independent rows of many laws, new rows of the same law.
 
-Run with ``python -m benchmarks.doctor_false_findings``; the table of docs/doctor.md comes from here. Findings on the
-number of rows are left out (few rows are few), and so are those of the fitted map. A column of a heavy-tailed law may
-truly have no say beside another one.
+Run with ``python -m benchmarks.doctor_false_findings``. Findings on the number of rows are left out (few rows are few),
+and so are those of the fitted map. A column of a heavy-tailed law may truly have no say beside another one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What the doctor says beside what happens: copies, clusters, time series, drift, out-of-distribution rows.
 
 Every case is drawn many times. Each calibration table is examined, fitted with default settings, and scores fresh rows
-of the same law: rows of other records, groups and times. Run with ``python -m benchmarks.doctor_words``; the tables of
-docs/doctor.md come from here. It takes about ten minutes.
+of the same law: rows of other records, groups and times. Run with ``python -m benchmarks.doctor_words``. It takes about
+ten minutes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What many tests need: rows, a model on disk, the command line, and a witness that failures leave no trace."""
 
 import inspect
+import os
 from functools import partialmethod
 
 import numpy as np
@@ -16,6 +17,8 @@ SCORES = ("entropy", "knn")
 # A deadline asserts a time, and fails on a busy machine.
 settings.register_profile("vecuq", deadline=None)
 settings.load_profile("vecuq")
+# Tests side by side (pytest-xdist) run with COLUMNS=80; tables must not depend on who runs the tests.
+os.environ.pop("COLUMNS", None)
 # Click before 8.2, which the lowest typer takes, mixes both streams unless told otherwise, and holds stderr back.
 if "mix_stderr" in inspect.signature(CliRunner.__init__).parameters:
     from click.testing import _NamedTextIOWrapper

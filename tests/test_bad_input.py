@@ -222,7 +222,7 @@ def test_a_table_that_is_ranked_already_is_refused(tmp_path, refused, run, model
 def test_a_folder_or_nothing_in_place_of_a_table_is_refused(tmp_path, refused, model, good, command):
     (tmp_path / "folder.csv").mkdir()
     before = {"fit": [], "score": [model], "report": [model], "rank": [good]}[command]
-    out = tmp_path / ("o.csv" if command == "score" else "o")
+    out = tmp_path / {"score": "o.csv", "report": "o.html"}.get(command, "o")
     assert "is a folder without table files" in refused(command, *before, tmp_path / "folder.csv", "-o", out)
     assert "There is no file" in refused(command, *before, tmp_path / "absent.csv", "-o", out)
 
@@ -259,9 +259,10 @@ def test_an_output_of_an_unknown_kind_is_refused(tmp_path, refused, model, good)
     assert "must end in one of" in refused("score", model, good, "-o", tmp_path / "o.xlsx")
 
 
-def test_a_device_is_never_replaced(refused, model, good):
+def test_a_device_is_never_replaced(tmp_path, refused, model, good):
+    (tmp_path / "o.html").symlink_to("/dev/null")
     assert "not a regular file" in refused("fit", good, "-o", "/dev/null")
-    assert "not a regular file" in refused("report", model, good, "-o", "/dev/null")
+    assert "not a regular file" in refused("report", model, good, "-o", tmp_path / "o.html")
 
 
 def test_rank_leaves_nothing_when_it_fails_halfway(tmp_path, refused, good):

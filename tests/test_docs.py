@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from vecuq._files import limits
+
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -56,7 +58,7 @@ def test_the_snippet_of_the_readme_runs_as_it_stands(tmp_path, monkeypatch, caps
     exec(compile(snippet, "README.md", "exec"), {})  # noqa: S102 - our own text
     shown = re.search(r"print\(.*\)  # (.*?) \.\.\.$", snippet, re.MULTILINE)
     assert capsys.readouterr().out.startswith(shown.group(1))
-    assert (tmp_path / "model.vecuq").is_file()
+    assert (tmp_path / "gate.vecuq").is_file()
 
 
 def test_every_command_and_option_of_the_page_exists():
@@ -70,6 +72,19 @@ def test_every_command_and_option_of_the_page_exists():
     assert [name for name, shown in zip(["", *commands], helps, strict=True) if shown.exit_code] == []
     known = set(re.findall(r"--[a-z-]+", "".join(shown.output for shown in helps)))
     assert set(re.findall(r"--[a-z][a-z-]+", page)) - known == set()
+
+
+def test_the_limits_of_tables_are_those_that_the_page_states():
+    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+    for stated in (
+        f"| {limits.MOST_COLUMNS:,}; {limits.LONGEST_NAME:,} |",
+        f"| {limits.ROW_BYTES // 2**20} MiB; {limits.LINE_BYTES // 2**20} MiB |",
+        f"| {limits.MOST_LEVELS} levels |",
+        f"| {limits.ROOM_GIB:g} GiB, or {limits.MOST_RATIO} times the size of the file if that is more |",
+        f"| {limits.MOST_ROOMS} times that |",
+        f"`{limits.ROOM_VARIABLE}`",
+    ):
+        assert stated in page
 
 
 # Sentences that were once written, and promised more than the theorem behind them.

@@ -139,6 +139,7 @@ REFUSED = {
     "embeddings": ({"logits": np.zeros((2, 3)), "embeddings": np.zeros((3, 2))}, "`embeddings` must have"),
     "flat embeddings": ({"logits": np.zeros((2, 3)), "embeddings": np.zeros(2)}, "`embeddings` must have"),
     "temperature": ({"logits": np.zeros((2, 3)), "temperature": 0.0}, "temperature"),
+    "next to no temperature": ({"logits": np.zeros((2, 3)), "temperature": 5e-324}, r"lie in \[1e-06, 1e\+06\]"),
 }
 
 

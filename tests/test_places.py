@@ -172,7 +172,14 @@ def test_a_command_replaces_only_what_is_of_its_kind(refused, run, files, conten
         assert "holds text" in refused(*words, out)
 
 
-@pytest.mark.parametrize("name", [name for name, one in WRITERS.items() if one[2].endswith((one[1], ".vecuq"))])
+def test_a_report_never_replaces_the_model_that_it_reads(refused, files):
+    words = ("report", files / "m.vecuq", files / "n.csv", "-o")
+    assert "m.vecuq does not end in .html; name it" in refused(*words, files / "m.vecuq", "--force")
+    (files / "m.html").symlink_to("m.vecuq")
+    assert "one of the files that this job reads" in refused(*words, files / "m.html")
+
+
+@pytest.mark.parametrize("name", [name for name, one in WRITERS.items() if one[2].endswith(one[1])])
 def test_a_command_replaces_what_it_reads_only_if_forced(refused, run, files, monkeypatch, name):
     monkeypatch.chdir(files)
     words, _, reads = WRITERS[name]
@@ -225,14 +232,14 @@ def test_a_monitor_goes_on_from_a_state_and_from_nothing_else(refused, files, co
 
 
 def test_links_that_lead_in_a_circle_are_told_in_one_line(refused, files):
-    for name in ("loop", "loop.csv"):
+    for name in ("loop", "loop.csv", "loop.html"):
         (files / name).symlink_to(name)
     for words in (
         ("fit", files / "c.csv", "-o", files / "loop"),
         ("score", files / "m.vecuq", files / "n.csv", "-o", files / "loop.csv"),
         ("score", files / "m.vecuq", files / "loop.csv", "-o", files / "o.csv"),
         ("rank", files / "c.csv", files / "n.csv", "-o", files / "loop"),
-        ("report", files / "m.vecuq", files / "n.csv", "-o", files / "loop"),
+        ("report", files / "m.vecuq", files / "n.csv", "-o", files / "loop.html"),
         ("monitor", files / "m.vecuq", files / "n.csv", "--state", files / "loop"),
         ("evaluate", files / "n.csv", *OOD, "-o", files / "loop.csv"),
     ):

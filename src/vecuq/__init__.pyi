@@ -6,6 +6,7 @@ from . import data as data
 from . import doctor as doctor
 from . import errors as errors
 from . import evaluation as evaluation
+from . import gate as gate
 from . import measures as measures
 from . import monitor as monitor
 from . import outputs as outputs
@@ -22,6 +23,8 @@ from ._version import __version__ as __version__
 from .cascade import Cascade as Cascade
 from .errors import VecuqError as VecuqError
 from .errors import VecuqWarning as VecuqWarning
+from .gate import Certificate as Certificate
+from .gate import Gate as Gate
 from .monitor import Monitor as Monitor
 from .outputs import ClassifierOutputs as ClassifierOutputs
 from .outputs import read_outputs as read_outputs

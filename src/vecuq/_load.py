@@ -17,6 +17,7 @@ _READERS = {
     "sketch": ("vecuq.ranker", "sketch_of"),
     "pipeline": ("vecuq.pipeline", "pipeline_of"),
     "monitor": ("vecuq.monitor", "monitor_of"),
+    "gate": ("vecuq.gate", "gate_of"),
 }
 
 _REMEDIES = {
@@ -24,11 +25,12 @@ _REMEDIES = {
     "sketch": "Sketch the rows again.",
     "pipeline": "Fit it again.",
     "monitor": "Start again with another state file.",
+    "gate": "Fit it again.",
 }
 
 
 def load(source: Source, *, ranker: Any = None) -> Any:
-    """Read a ranker, pipeline, monitor or sketch that was saved; refuse anything else with one clear line.
+    """Read a ranker, pipeline, gate, monitor or sketch that was saved; refuse anything else with one clear line.
 
     Parameters
     ----------
@@ -54,7 +56,9 @@ def load(source: Source, *, ranker: Any = None) -> Any:
     put_together = getattr(import_module(room), name)
     try:
         with np.errstate(all="ignore"):  # numbers that make no sense overflow before they are refused
-            return put_together(header, arrays, ranker) if kind == "monitor" else put_together(header, arrays)
+            # A gate holds its model as it would be saved.
+            more = {"monitor": (ranker,), "gate": (load,)}.get(kind, ())
+            return put_together(header, arrays, *more)
     except ModelFileError as error:
         raise ModelFileError(f"{place} cannot be loaded. {one_line(error, most=300)}") from None
     except KeyError as error:

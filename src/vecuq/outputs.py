@@ -18,6 +18,8 @@ from vecuq.errors import TableError, VecuqWarning
 _BLOCK_ENTRIES = 200_000
 # Logarithm of the smallest positive float64: a probability of exactly 0 counts as that, so that no risk is infinite.
 LEAST_LOG = -745.0
+# What logits may be divided by: far beyond any use, and no logit of a model overflows.
+TEMPERATURES = (1e-6, 1e6)
 # No ensemble that is measured row by row has more members.
 _MANY_MEMBERS = 50
 _AXES = "The axes must be (members, rows, classes): np.swapaxes(logits, 0, 1) exchanges the first two."
@@ -46,7 +48,7 @@ class ClassifierOutputs:
     labels, ids
         One per row, or None.
     temperature
-        What logits are divided by.
+        What logits are divided by, 1e-6 to 1e6.
     """
 
     members: tuple[Any, ...]
@@ -76,7 +78,7 @@ class ClassifierOutputs:
         """
         if (logits is None) == (probs is None):
             raise TableError("Give either logits or probs, and not both.")
-        in_range("temperature", temperature, 0.0, ends="()")
+        in_range("temperature", temperature, *TEMPERATURES, ends="[]")
         made = ClassifierOutputs(
             _split_members(probs if logits is None else logits),
             logits is None,

@@ -1,13 +1,17 @@
 """Every command that writes, killed while it writes: nothing is torn, and the next run leaves nothing behind."""
 
 import shutil
+import typing
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from vecuq import load
+from vecuq.cli.commands import COMMANDS
 
 LABELS = ("--ood", "is_ood")
 FEW = ("--resamples", "0")
@@ -42,10 +46,36 @@ WRITERS = {
         ("out.jsonl",),
     ),
     "monitor": Writer(("monitor", "m.vecuq", "n.csv", "--state", "out.vecuq"), ("out.vecuq",)),
+    "gate": Writer(
+        ("gate", "m.vecuq", "n.csv", "--wrong", "is_ood", "--accuracy", "0.3", "-o", "out.vecuq", "--picture", "p.csv"),
+        ("out.vecuq", "p.csv"),
+    ),
+    "sample": Writer(("sample", "n.csv", "-n", "20", "-o", "out.csv"), ("out.csv",)),
     "demo": Writer(("demo", "-o", "out"), ("out",)),
     "reproduce": Writer(("reproduce", "toy", "-o", "out"), ("out",)),
 }
 IDS = list(WRITERS)
+# Options whose files are only read.
+READ = {"gate": {"unlabelled"}, "measure": {"train", "samples"}, "monitor": {"calibration"}, "reproduce": {"data_dir"}}
+
+
+def file_options(command):
+    """The options of a command that name a file or a folder."""
+    module, function = COMMANDS[command].place.split(":")
+    hints = typing.get_type_hints(getattr(import_module(f"vecuq.cli.{module}"), function), include_extras=True)
+    options = {name: hint for name, hint in hints.items() if "OptionInfo" in repr(getattr(hint, "__metadata__", ""))}
+    return {name for name, hint in options.items() if Path in (hint.__origin__, *typing.get_args(hint.__origin__))} | {
+        name for name, hint in options.items() if list[Path] in typing.get_args(hint.__origin__)
+    }
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_file_that_a_command_writes_is_among_those_it_is_killed_at(command):
+    written = file_options(command) - READ.get(command, set())
+    words = [word for writer in WRITERS.values() if writer.words[0] == command for word in writer.words]
+    given = {f"--{name}" if f"--{name}" in words else "-o" for name in written}
+    assert given <= set(words)
+    assert len(given) == len(written), "two options would both be -o"
 
 
 def write_rows(path, seed, scale=1.0):
@@ -94,9 +124,12 @@ def begun(drive, tmp_path_factory):
 
 
 def content(path):
-    """Return what a file says; of a monitor's state what it has counted, for it knows the time too."""
-    if path.name == "out.vecuq" and (found := load(path)).__class__.__name__ == "Monitor":
+    """Return what a file says; of a monitor's state and of a gate without the time, which they know too."""
+    found = load(path) if path.name == "out.vecuq" else None
+    if found.__class__.__name__ == "Monitor":
         return found.rows, found.evidence, len(found.counted)
+    if found.__class__.__name__ == "Gate":
+        return found.rules_, found.table_, found.model.to_bytes()
     return path.read_bytes()
 
 

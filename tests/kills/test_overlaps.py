@@ -68,29 +68,48 @@ def cli(words):
     return f"import sys; from vecuq.cli import main; sys.argv = {['vecuq', *words]!r}; main()"
 
 
-def test_two_asks_at_once_leave_every_answer_once(drive, tmp_path):
+def overlap_asks(drive, folder, answers):
     lines = [json.dumps({"id": f"q{k}", "question": f"what is {k}"}) + "\n" for k in range(30)]
-    (tmp_path / "q.jsonl").write_text("".join(lines))
-    words = ("ask", "q.jsonl", "--url", "http://localhost:9", "--model", "m", "--samples", "1", "-o", "a.jsonl")
-    runs = drive.at_once(tmp_path, words, words)
+    (folder / "q.jsonl").write_text("".join(lines))
+    words = ("ask", "q.jsonl", "--url", "http://localhost:9", "--model", "m", "--samples", "1", "-o", answers)
+    runs = drive.at_once(folder, words, words)
     # One asks, and the other is refused, or came so late that it found everything answered.
     assert 0 in {run["code"] for run in runs}
     assert all(run["code"] == 0 or "being written by another process" in run["said"] for run in runs), runs
-    answered = [json.loads(line)["id"] for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    answered = [json.loads(line)["id"] for line in (folder / answers).read_text().splitlines()]
     assert answered == [f"q{k}" for k in range(30)]
-    assert not list(tmp_path.glob(".*"))
+    assert not list(folder.glob(".*"))
 
 
-def test_two_fits_of_one_file_leave_one_of_the_two_models_whole(drive, folder):
+def test_two_asks_at_once_leave_every_answer_once(drive, tmp_path):
+    overlap_asks(drive, tmp_path, "a.jsonl")
+
+
+@pytest.mark.slow
+def test_of_twenty_overlapping_asks_every_answer_is_there_once(drive, tmp_path):
+    for pair in range(20):
+        overlap_asks(drive, tmp_path, f"a{pair}.jsonl")
+
+
+def overlap_fits(drive, folder, n_pairs):
     one, other = (("fit", day, *COLUMNS, "-o", "out.vecuq") for day in ("monday.csv", "tuesday.csv"))
-    assert [run["code"] for run in drive.at_once(folder, one, other)] == [0, 0]
-    left = (folder / "out.vecuq").read_bytes()
     alone = []
     for words in (one, other):
         assert drive(folder, *words)["code"] == 0
         alone.append((folder / "out.vecuq").read_bytes())
-    assert left in alone
-    assert not list(folder.glob(".*"))
+    for _ in range(n_pairs):
+        assert [run["code"] for run in drive.at_once(folder, one, other)] == [0, 0]
+        assert (folder / "out.vecuq").read_bytes() in alone
+        assert not list(folder.glob(".*"))
+
+
+def test_two_fits_of_one_file_leave_one_of_the_two_models_whole(drive, folder):
+    overlap_fits(drive, folder, 1)
+
+
+@pytest.mark.slow
+def test_twenty_pairs_of_fits_leave_one_of_the_two_models_whole(drive, folder):
+    overlap_fits(drive, folder, 20)
 
 
 def test_a_part_file_of_a_living_run_is_left_alone(drive, tmp_path):

@@ -125,6 +125,16 @@ def test_a_pipeline_keeps_its_temperature(train, calibration, new, tmp_path):
         VecUQPipeline().fit(ClassifierOutputs.of(logits=calibration), train=known)
 
 
+@pytest.mark.parametrize("temperature", [1e-6, 1e6])
+def test_the_least_and_the_greatest_temperature_give_scores_after_loading(train, calibration, new, temperature):
+    known = ClassifierOutputs.of(logits=np.stack(train.members), labels=train.labels, temperature=temperature)
+    held = ClassifierOutputs.of(logits=calibration, temperature=temperature)
+    made = VecUQPipeline(measures=["excess_log_1_1", "mahalanobis"]).fit(held, train=known)
+    again = load(made.to_bytes()).uncertainty(new)
+    assert np.isfinite(again).all()
+    npt.assert_array_equal(again, made.uncertainty(new))
+
+
 def test_the_pipeline_decides_and_gives_reasons_like_its_ranker(pipeline, new):
     table, ranker = pipeline.measure(new), pipeline.ranker_
     assert pipeline.threshold(0.1) == ranker.threshold(0.1)

@@ -13,6 +13,7 @@ from altered_files import altered_arrays, altered_fields, parts_of
 
 from vecuq import (
     ClassifierOutputs,
+    Gate,
     Monitor,
     Ranker,
     ScoreTable,
@@ -28,6 +29,7 @@ from vecuq._load import _READERS
 from vecuq.errors import ModelFileError, VecuqError
 
 RNG = np.random.default_rng(0)
+RNG_OF_GATE = np.random.default_rng(1)
 ROWS = RNG.gamma(1.0, size=(60, 3))
 WITH_CONSTANT = {"a": ROWS[:, 0], "b": ROWS[:, 1], "same": np.full(60, 2.0), "c": ROWS[:, 2]}
 NEW = RNG.gamma(1.2, size=(6, 3)) * 2
@@ -62,6 +64,13 @@ def pipeline():
     return VecUQPipeline(measures=DENSITIES).fit(LOGITS + 0.1, train=known)
 
 
+def gate():
+    rows = RNG_OF_GATE.gamma(1.0, size=(150, 3))
+    right = RNG_OF_GATE.random(150) > rows.sum(axis=1) / 20
+    how = {"by": np.where(np.arange(150) % 2, "a", "b"), "groups": np.arange(150) // 2}
+    return Gate(fit_ranker(ROWS, Settings(**FEW)), accuracy=0.6, guard=0.1).fit(rows, right, **how)
+
+
 MADE = {
     "model": grid_model,
     "cloud": lambda: grid_model(reference="ball"),
@@ -75,6 +84,7 @@ MADE = {
     "new monitor": lambda: monitor(()),
     "monitor": lambda: monitor(DRIFTED),
     "pipeline": pipeline,
+    "gate": gate,
 }
 
 
@@ -101,6 +111,9 @@ def numbers_of(thing):
     if isinstance(thing, Monitor):
         thing.observe(NEW)
         return [repr(thing.evidence), repr(thing.alarms), thing.rows, thing.n_missing, thing.n_watched]
+    if isinstance(thing, Gate):
+        by = ["a", "b"] * 3
+        return [thing.accept(NEW, by=by), thing.p_wrong(NEW, interval=True), str(thing.certificate()), thing.table_]
     return [*vars(thing.rank(LOGITS)).values(), thing.predict(LOGITS)]
 
 
@@ -134,7 +147,7 @@ def made(name):
 
 def own_array(name):
     """Whether to alter an array: models inside other files, and further streams, are checked by the same functions."""
-    return not name.startswith(("model/", "ranker/", "2.", "3."))
+    return not name.startswith(("model/", "ranker/", "2.", "3.")) and name != "model"
 
 
 def own_field(path):
@@ -189,10 +202,15 @@ NOT_FOUND_OUT = {
         *(f"density/gmm/{part}" for part in ("means", "whitening", "log_weights")),
         *("density/knn/rows", "density/knn/k", "temperature"),
     },
+    # No labelled row is kept, only its score; a zero of either sign is a zero.
+    "gate": {
+        *("rates.probability", "rates.lower", "rates.upper"),
+        *("settings.confidence", "settings.guard", "simultaneous", "table.coverage", "table.wrong"),
+    },
 }
 # A name that new rows do not have, medians that reasons need, a density of one member instead of several.
 SAID_IN_USE = {"columns", "kept.centre", "shape", "density/knn/rows"}
-QUICK = ("model", "sketch", "monitor", "pipeline")
+QUICK = ("model", "sketch", "monitor", "pipeline", "gate")
 SLOW = tuple(name for name in MADE if name not in QUICK)
 
 

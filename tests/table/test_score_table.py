@@ -220,6 +220,36 @@ def test_ids_that_are_mostly_digits_are_no_spoilt_scores():
         ScoreTable.of({"a": ["1", "x", "3"], "b": ["1", "2", "3"]})
 
 
+LATE = pa.array([None, 2**60], pa.timestamp("s"))
+BEYOND = {
+    "a timestamp": LATE,
+    "a date": pa.array([None, 2**31 - 1], pa.date32()),
+    "a date in milliseconds": pa.array([None, 2**36 * 86_400_000], pa.date64()),
+    "a list of timestamps": pa.array([None, [2**60]], pa.list_(pa.timestamp("s"))),
+    "timestamps by number": LATE.dictionary_encode(),
+}
+HANDED = {
+    "pyarrow": lambda table: table,
+    "polars": pl.from_arrow,
+    "pandas": lambda table: table.to_pandas(types_mapper=pd.ArrowDtype),
+}
+
+
+@pytest.mark.parametrize("library", HANDED)
+@pytest.mark.parametrize("cells", BEYOND.values(), ids=BEYOND)
+def test_a_time_beyond_the_years_of_python_is_refused_with_its_row(cells, library):
+    frame = HANDED[library](pa.table({"a": cells}))
+    with pytest.raises(ColumnError, match=r"'a' is not numeric: row 1 .* holds "):
+        ScoreTable.of(frame, columns=["a"])
+
+
+@pytest.mark.parametrize("library", HANDED)
+def test_decimals_are_the_nearest_float(library):
+    cells = [decimal.Decimal(seed * 982_451_653 % 10**11).scaleb(-6) for seed in range(2_000)]
+    frame = HANDED[library](pa.table({"a": pa.array(cells, pa.decimal128(20, 6))}))
+    npt.assert_array_equal(ScoreTable.of(frame).values[:, 0], [float(cell) for cell in cells])
+
+
 @pytest.mark.parametrize("kind", ["datetime64[ns]", "timedelta64[s]", "complex128"])
 def test_dates_and_complex_numbers_in_arrays_are_no_scores(kind):
     with pytest.raises(ColumnError, match="'x0' is not numeric: row 0"):

@@ -23,7 +23,7 @@ def check(attack):
 
 attacks = st.integers(0, 1000).map(lambda number: Attack("numbers", facts={{"number": number}}))
 room.targets = lambda: {{"numbers": Target(attacks, check)}}
-limits = Limits(memory=50, seconds=2.0, batch=1.0, shrink=10.0)
+limits = Limits(memory=50, seconds={most}, batch=3.0, shrink=30.0)
 found = fuzz(["numbers"], seconds=float(sys.argv[2]), finds=Path(sys.argv[1]), limits=limits, say=print)
 print("tried", found["numbers"].tried if "numbers" in found else 0)
 """
@@ -37,7 +37,8 @@ BODIES = {
 
 
 def run(folder, body, seconds):
-    script = SCRIPT.format(body=BODIES[body])
+    # On a busy machine, a second may be too short for anything but sleep.
+    script = SCRIPT.format(body=BODIES[body], most=2.0 if body == "time" else 60.0)
     done = subprocess.run(
         [sys.executable, "-c", script, folder, str(seconds)], capture_output=True, text=True, check=True
     )
@@ -46,7 +47,7 @@ def run(folder, body, seconds):
 
 @pytest.mark.parametrize("body", ["a promise", "memory", "a crash", "time"])
 def test_what_breaks_is_found_and_kept(tmp_path, body):
-    told = run(tmp_path, body, 1.0)
+    told = run(tmp_path, body, 3.0)
     assert told.startswith("found ")
     (kept,) = [json.loads(path.read_text()) for path in tmp_path.glob("*.json")]
     assert kept["facts"]["number"] > 500
@@ -55,7 +56,7 @@ def test_what_breaks_is_found_and_kept(tmp_path, body):
 
 
 def test_a_find_is_replayed_first_and_forgotten_once_it_is_mended(tmp_path):
-    run(tmp_path, "a promise", 1.0)
+    run(tmp_path, "a promise", 3.0)
     assert "found " in run(tmp_path, "a promise", 0.0)
     told = run(tmp_path, "nothing", 0.0)
     assert told.startswith("mended numbers")

@@ -45,14 +45,14 @@ def test_every_argument_of_a_command_has_files_and_every_command_a_line_that_wor
 
 
 def test_a_kind_that_comes_later_is_asked_for_by_name(monkeypatch):
-    with pytest.raises(NotImplementedError, match="Add an example of the saved kind 'gate'"):
-        testing.example("gate")
-    with pytest.raises(NotImplementedError, match="Add a probe of the saved kind 'gate'"):
-        answers_of("gate", None)
-    with pytest.raises(NotImplementedError, match="Add lines of answers of the kind 'bard'"):
+    with pytest.raises(LookupError, match="Add an example of the saved kind 'ghost'"):
+        testing.example("ghost")
+    with pytest.raises(LookupError, match="Add a probe of the saved kind 'ghost'"):
+        answers_of("ghost", None)
+    with pytest.raises(LookupError, match="Add lines of answers of the kind 'bard'"):
         good_line("bard", "x")
-    with pytest.raises(NotImplementedError, match=r"Add a strategy for table files that end in \.orc"):
+    with pytest.raises(LookupError, match=r"Add a strategy for table files that end in \.orc"):
         table_files(".orc")
     monkeypatch.setattr(import_module("vecuq.testing.hostile.commands"), "ARGUMENTS", {})
-    with pytest.raises(NotImplementedError, match="Add files for the argument MODEL"):
+    with pytest.raises(LookupError, match="Add files for the argument MODEL"):
         settings(database=None)(given(command_lines("score"))(lambda words: None))()

@@ -26,12 +26,17 @@ Names = Annotated[tuple[str, ...], Meta(min_length=1)]
 _Header = TypeVar("_Header", bound=Struct)
 
 
-class Envelope(Struct):
-    """What every saved file states of itself."""
+class Origin(Struct):
+    """What a saved file of any format, now or later, states of itself."""
 
     format: AtLeastOne
-    kind: str
     library: str
+
+
+class Envelope(Origin):
+    """What every saved file of a format that we know states of itself."""
+
+    kind: str
     checksum: str
 
 

@@ -14,16 +14,16 @@ LONGEST_NAME = 1_000
 # How deep lists and records inside a cell may go; Python's own functions give up near 1,000.
 MOST_LEVELS = 100
 # Rows are read in pieces of about this size, fewer at a time when they are large.
-BATCH_BYTES = 64 * 2**20
+BATCH_BYTES = 32 * 2**20
 # A line of JSON, or a row of csv.
 LINE_BYTES = 16 * 2**20
 ROW_BYTES = 4 * 2**20
 # What a file may hold in memory at once: so many GiB, or so many times its own size. An honest file of scores is packed
 # ten times at best; gzip packs zeros 1,000 times, and other encodings without end.
-ROOM_GIB = 1.0
+ROOM_GIB = 0.25
 MOST_RATIO = 100
 # What it may unpack to in all, as a multiple of that.
-MOST_ROOMS = 16
+MOST_ROOMS = 4
 ROOM_VARIABLE = "VECUQ_MAX_UNPACKED"
 
 
@@ -51,6 +51,11 @@ def refuse_bomb(place: object, needed: float, n_bytes: int) -> None:
 def refuse_flood(place: object, so_far: float, n_bytes: int) -> None:
     """Raise if a file of ``n_bytes`` has unpacked to more than it may in all."""
     _refuse(place, so_far, n_bytes, MOST_ROOMS, "unpacks to more than", "in all")
+
+
+def may_flood(needed: float, n_bytes: int) -> bool:
+    """Whether so much is more than a file of ``n_bytes`` may unpack to in all."""
+    return needed > MOST_ROOMS * room_for(n_bytes)
 
 
 def _refuse(place: object, needed: float, n_bytes: int, rooms: int, needs: str, how: str) -> None:

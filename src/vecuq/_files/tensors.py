@@ -6,13 +6,13 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from vecuq._check import Array, existing_file, one_line
 from vecuq._files.atomic import write_atomic
-from vecuq._files.header import Envelope, checked_header, header_text, parsed_header
+from vecuq._files.header import Envelope, Origin, checked_header, header_text, parsed_header
 from vecuq._version import __version__
 from vecuq.errors import ModelFileError
 
@@ -23,6 +23,7 @@ _KEY = "vecuq"
 _MOST_HEADER = 4 * 2**20
 # What NumPy itself has. The eight-bit and brain floats of safetensors are never ours.
 _DTYPES = {"F64", "F32", "F16", "I64", "U64", "I32", "U32", "I16", "U16", "I8", "U8", "BOOL", "C64"}
+_Known = TypeVar("_Known", bound=Origin)
 Source = str | os.PathLike[str] | bytes
 
 
@@ -132,19 +133,28 @@ def _checked(place: str, text: str, arrays: dict[str, Array]) -> dict[str, Any]:
         header = parsed_header(text)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{place} is damaged: its header cannot be read ({one_line(error)}).") from None
+    # Of a newer format nothing else is known, not even what its header must have.
+    _refuse_newer(place, _declared(place, header, Origin))
+    known = _declared(place, header, Envelope)
+    del header["checksum"]
+    if known.checksum != checksum_of(header, arrays):
+        raise ModelFileError(f"{place} was altered or damaged: its checksum does not match. Save it again.")
+    return header
+
+
+def _declared(place: str, header: dict[str, Any], kind: type[_Known]) -> _Known:
     try:
-        known = checked_header(header, Envelope)
+        return checked_header(header, kind)
     except ValueError as error:
         raise ModelFileError(f"{place} is damaged: {one_line(error)}.") from None
+
+
+def _refuse_newer(place: str, known: Origin) -> None:
     if known.format > FORMAT:
         raise ModelFileError(
             f"{place} has format {known.format}, written by vecuq {one_line(known.library, most=20)}; this is vecuq "
             f"{__version__}, which reads up to format {FORMAT}. Upgrade vecuq."
         )
-    del header["checksum"]
-    if known.checksum != checksum_of(header, arrays):
-        raise ModelFileError(f"{place} was altered or damaged: its checksum does not match. Save it again.")
-    return header
 
 
 def checksum_of(header: dict[str, Any], arrays: dict[str, Array]) -> str:
@@ -153,5 +163,5 @@ def checksum_of(header: dict[str, Any], arrays: dict[str, Array]) -> str:
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
         digest.update(f"{name}{array.dtype.str}{arrays[name].shape}".encode())
-        digest.update(array.reshape(-1).view(np.uint8))
+        digest.update(array.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from vecuq._files import locked
-from vecuq.answers.lines import LINE_BYTES, refuse_foreign
+from vecuq.answers.lines import LINE_BYTES, refuse_other_files
 from vecuq.answers.schema import AnswerRecord, parse_record
 from vecuq.errors import TableError
 
@@ -96,7 +96,7 @@ def _refuse_place(place: Path) -> None:
 
 def _open(place: Path) -> int:
     if place.exists():
-        refuse_foreign(place)
+        refuse_other_files(place)
     try:
         return os.open(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
     except OSError as error:

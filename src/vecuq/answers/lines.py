@@ -87,7 +87,7 @@ def _skip_rest(file: IO[bytes]) -> None:
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file of text, through gzip where it is compressed."""
-    refuse_foreign(path)
+    refuse_other_files(path)
     with path.open("rb") as file:
         if file.read(2) != _GZIP:
             file.seek(0)
@@ -101,7 +101,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         yield cast("IO[bytes]", unpacked)
 
 
-def refuse_foreign(path: Path) -> None:
+def refuse_other_files(path: Path) -> None:
     """Raise for files that hold no text, pickles above all: reading one would run whatever it says."""
     suffix = path.suffix.lower()
     if suffix in _PICKLES:

@@ -43,6 +43,9 @@ COMMANDS = {
         "Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.",
     ),
     "rank": Entry("ranking:rank", "Fit, score and report in one go: from two tables to a folder with everything."),
+    "sample": Entry("gating:sample", "Draw rows at random, to be labelled: only such labels certify a gate."),
+    "gate": Entry("gating:gate", "Find with labelled rows which answers may be trusted, and save the proof as a gate."),
+    "audit": Entry("gating:audit", "Check with later labels whether a gate has kept its promise."),
     "report": Entry("ranking:report", "Write a self-contained HTML page about new rows and how the model ranks them."),
     "evaluate": Entry("evaluating:evaluate", "Measure how well each score, and `uncertainty`, does on labelled rows."),
     "compare": Entry(

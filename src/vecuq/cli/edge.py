@@ -44,7 +44,7 @@ def _run() -> int:
         if isinstance(done.__context__, BrokenPipeError):  # rich leaves with 1
             return CLOSED_PIPE
         return done.code if isinstance(done.code, int) else int(done.code is not None)
-    except BaseException as error:  # nothing but what goes wrong before a command is known, or in telling of an error
+    except BaseException as error:  # only what goes wrong before a command is known, or while an error is reported
         if not STOPPED:
             _say(f"error: unexpected {type(error).__name__}: {error}; is vecuq installed completely?")
         return 1

@@ -17,6 +17,7 @@ from vecuq.cli.options import AsJson, Force, NoFormulas, listed, refuse_options
 from vecuq.cli.talk import echo, friendly_errors, print_json, usage_errors, watching
 from vecuq.errors import SettingError
 from vecuq.measures import EMBEDDINGS, find_measures
+from vecuq.outputs import TEMPERATURES
 from vecuq.workflows import is_answers
 
 _FOR_CLASSIFIERS = ("train", "temperature", "embedding")
@@ -138,7 +139,7 @@ def _refuse_mixture(of_answers: Sequence[bool], outputs: Sequence[Path]) -> None
 def _measure_classifier(outputs: Sequence[Path], scores: Path, how: dict[str, Any], *, as_json: bool) -> None:
     with usage_errors():
         find_measures(how["measures"])
-        in_range("temperature", how["temperature"], 0.0, ends="()")
+        in_range("temperature", how["temperature"], *TEMPERATURES, ends="[]")
         one_of("embedding", how["embedding"], EMBEDDINGS)
     with friendly_errors():
         with watching(rows="measuring") as watch:

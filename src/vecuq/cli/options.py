@@ -87,6 +87,9 @@ Select = Annotated[
         metavar="bh|by",
     ),
 ]
+ByColumn = Annotated[
+    str | None, typer.Option("--by", help="Column of categories, for a gate with a certificate per category.")
+]
 Sort = Annotated[bool, typer.Option("--sort", help="Most uncertain rows first; holds all rows in memory.")]
 
 

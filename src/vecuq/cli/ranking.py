@@ -12,6 +12,7 @@ from vecuq.cli.fitting import fit_as_dict, print_fit
 from vecuq.cli.options import (
     Alpha,
     AsJson,
+    ByColumn,
     Calibration,
     Columns,
     ErrorColumn,
@@ -48,6 +49,7 @@ def score(
     sort: Sort = False,
     top: Top = None,
     replace: Replace = False,
+    by: ByColumn = None,
     stdout_format: Annotated[
         str, typer.Option(help="What -o - writes: jsonl, or arrow (an IPC stream).", metavar="jsonl|arrow")
     ] = "jsonl",
@@ -57,25 +59,18 @@ def score(
 ) -> None:
     """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.
 
-    A saved pipeline (VecUQPipeline in Python) takes a file of a classifier's outputs instead of a table. Several
-    files are one table if they have the same columns.
+    A gate adds `accept` and `p_wrong` as well. A saved pipeline (VecUQPipeline in Python) takes a file of a
+    classifier's outputs instead of a table. Several files are one table if they have the same columns.
     """
     to_stdout = str(ranked) == "-"
     with usage_errors():
-        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top)
+        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, not no_formulas)
         if to_stdout and as_json:
             raise typer.BadParameter("--json prints to stdout too; write the table to a file.")
     with friendly_errors():
         with watching(new) as watch:
             done = workflows.score(
-                model,
-                new,
-                ranked,
-                **vars(wanted),
-                stdout_format=stdout_format,
-                formulas=not no_formulas,
-                force=force,
-                watch=watch,
+                model, new, ranked, **vars(wanted), stdout_format=stdout_format, by=by, force=force, watch=watch
             )
         if as_json:
             print_json({"out": str(ranked), **done.to_dict()})
@@ -92,7 +87,8 @@ def _summary(done: workflows.Scored, alpha: float | None, verb: str = "scored") 
         flagged += f" and {done.n_missing:,} for want of a score"
     selected = "" if done.n_selected is None else f", {done.n_selected:,} selected"
     written = "" if done.n_written is None else f", {done.n_written:,} most uncertain"
-    return f"{rows} {verb}{flagged}{selected}{written}"
+    accepted = "" if done.n_accepted is None else f", {done.n_accepted:,} accepted"
+    return f"{rows} {verb}{accepted}{flagged}{selected}{written}"
 
 
 def rank(
@@ -109,6 +105,7 @@ def rank(
     sort: Sort = False,
     top: Top = None,
     replace: Replace = False,
+    no_formulas: NoFormulas = False,
     calibration_missing: Annotated[
         str,
         typer.Option(help="Calibration rows with missing or infinite scores: error, or drop.", metavar="error|drop"),
@@ -122,7 +119,7 @@ def rank(
     from vecuq.ranker import Settings
 
     with usage_errors():
-        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top)
+        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, not no_formulas)
     with friendly_errors():
         with watching(new) as watch:
             done = workflows.rank(

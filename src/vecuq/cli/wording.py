@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import csv
+import io
 import re
+import shlex
 from contextvars import ContextVar
 from typing import Any
 
@@ -16,7 +20,10 @@ _OF_OTHERS = (
     *("n_targets", "on_failure", "overshoot", "reference", "replace", "scaling", "seed", "select", "solver", "tol"),
     "top",
 )
-_VALUE = r"\[[^\]]*\]|'[^']*'(?:,? or '[^']*')*|[\w+-]+(?:\.\w+)*"
+# A list of texts as Python writes it, each in the quotes that it does not hold.
+_TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_NAMES = rf"\[{_TEXT}(?:, {_TEXT})*\]"
+_VALUE = rf"{_NAMES}|\[[^\]]*\]|'[^']*'(?:,? or '[^']*')*|[\w+-]+(?:\.\w+)*"
 # As a message writes an argument: alpha=0.05, flip=['a'], `raw=True`, `samples`, train=, or alpha must ...
 _ARGUMENT = re.compile(rf"`(\w+)(?:=\w+)?`|\b(\w+)=({_VALUE})?|^(\w+)(?= (?:must|needs) )")
 # What Python puts around values, and the command line does not.
@@ -29,12 +36,14 @@ _LISTING = "vecuq.measures.list_measures() returns the names of all."
 
 
 def as_options(message: str) -> str:
-    """Return a message with options in place of Python arguments.
+    r"""Return a message with options in place of Python arguments, to be typed as they are.
 
     Examples
     --------
     >>> as_options("Use scaling='quantile', or set flip=['confidence'] and anchor_mass=0.2.")
     'Use --scaling quantile, or set --flip confidence and --anchor-mass 0.2.'
+    >>> as_options("Name the columns, as in columns=['logit [0]', 'a,b', 'knn'].")
+    'Name the columns, as in --columns \'logit [0],"a,b",knn\'.'
     """
     known = {name: f"--{name.replace('_', '-')}" for name in _OF_OTHERS} | _options_of_this_command()
 
@@ -43,10 +52,18 @@ def as_options(message: str) -> str:
         option = known.get(_RENAMED.get(name, name))
         if option is None:
             return found[0]
-        value = _MARKS.sub("", found[3] or "")
+        given = found[3] or ""
+        value = _typed(ast.literal_eval(given)) if re.fullmatch(_NAMES, given) else _MARKS.sub("", given)
         return f"{option} {value}".rstrip()
 
     return _ARGUMENT.sub(spelt, message.replace(_LISTING, "`vecuq measures` lists all."))
+
+
+def _typed(names: list[str]) -> str:
+    """Return names as a shell takes them for one option: those with commas in double quotes, as in a csv file."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(" ".join(printable(name).splitlines()) for name in names)
+    return shlex.quote(line.getvalue())
 
 
 def _options_of_this_command() -> dict[str, str]:

@@ -3,8 +3,29 @@
 Each function states its assumption, its promise and the theorem behind it.
 """
 
+from vecuq.conformal.acceptance import (
+    Acceptance,
+    Ladder,
+    Walk,
+    accept_confidently,
+    acceptance_p_values,
+    accepted_on_average,
+    fewest_labels,
+    shares_of_delta,
+    walk_outwards,
+)
 from vecuq.conformal.bets import DIRECTIONS, Bet, Fortune, Played, bets_on, play
+from vecuq.conformal.bounds import (
+    coverage_margin,
+    error_rate_lower,
+    error_rate_p_values,
+    error_rate_upper,
+    mean_loss_p_values,
+    mean_loss_upper,
+    stakes_for,
+)
 from vecuq.conformal.p_values import Seed, conformal_p_values, flagged, seed_of, threshold_at, tie_draws
+from vecuq.conformal.probability import WrongRates, wrong_rates
 from vecuq.conformal.selection import SELECTIONS, deliverable, largest_selected, selected
 from vecuq.conformal.ties import after, around, last_equal
 from vecuq.conformal.urn import Bins, SortedScores, uniform_ranks
@@ -12,24 +33,42 @@ from vecuq.conformal.urn import Bins, SortedScores, uniform_ranks
 __all__ = [
     "DIRECTIONS",
     "SELECTIONS",
+    "Acceptance",
     "Bet",
     "Bins",
     "Fortune",
+    "Ladder",
     "Played",
     "Seed",
     "SortedScores",
+    "Walk",
+    "WrongRates",
+    "accept_confidently",
+    "acceptance_p_values",
+    "accepted_on_average",
     "after",
     "around",
     "bets_on",
     "conformal_p_values",
+    "coverage_margin",
     "deliverable",
+    "error_rate_lower",
+    "error_rate_p_values",
+    "error_rate_upper",
+    "fewest_labels",
     "flagged",
     "largest_selected",
     "last_equal",
+    "mean_loss_p_values",
+    "mean_loss_upper",
     "play",
     "seed_of",
     "selected",
+    "shares_of_delta",
+    "stakes_for",
     "threshold_at",
     "tie_draws",
     "uniform_ranks",
+    "walk_outwards",
+    "wrong_rates",
 ]

@@ -16,7 +16,8 @@ def check_contamination(case: Case) -> list[Finding]:
         return []
     apart = case.apart
     if not len(apart):
-        return [Finding("contamination", "ok", "No group of rows stands apart above the others.")]
+        what = "No group of rows stands apart above the others; out-of-distribution rows among these cannot be seen."
+        return [Finding("contamination", "ok", what)]
     flags = _flagged(case.ranker, case)
     rows = [int(case.numbers[place]) for place in apart[:5]]
     share = len(apart) / len(case.values)
@@ -26,7 +27,7 @@ def check_contamination(case: Case) -> list[Finding]:
             _severity(flags),
             f"{len(apart):,} rows ({percent(share)}) stand apart above all others, for example "
             f"{', '.join(f'row {row:,}' for row in rows)}. If they are out of distribution, rows like them are flagged "
-            f"too seldom: {_told(flags)}. If they belong there, nothing is wrong.",
+            f"too seldom: {_rates_in_words(flags)}. If they belong there, nothing is wrong.",
             "Look at these rows; drop what is not in-distribution.",
             {"share": share, "count": len(apart), "rows": rows, "flagged": flags},
         )
@@ -48,7 +49,7 @@ def _flagged(ranker: Ranker, case: Case) -> dict[str, dict[str, float]]:
     return found
 
 
-def _told(flags: dict[str, dict[str, float]]) -> str:
+def _rates_in_words(flags: dict[str, dict[str, float]]) -> str:
     parts = [
         f"{percent(shares['group'])} of them at alpha {alpha}, beside {percent(shares['others'])} of the other rows"
         for alpha, shares in flags.items()

@@ -16,7 +16,7 @@ _NEARLY_COPIES = 0.8
 def check_copies(case: Case) -> list[Finding]:
     """Count rows that are copies of others: they are no further evidence of what is in-distribution."""
     seen = case.repeats
-    figures = {"rows": seen.n_rows, "distinct": seen.distinct}
+    figures: dict[str, object] = {"rows": seen.n_rows, "distinct": seen.distinct}
     counted = f"{seen.distinct:,} of {seen.n_rows:,} rows are distinct"
     if not seen.are_copies:
         return [_ties(counted, figures) if seen.share_repeated > 0.5 else Finding("copies", "ok", f"{counted}.")]
@@ -28,7 +28,7 @@ def check_copies(case: Case) -> list[Finding]:
     return [Finding("copies", expected.severity, what, "Keep one row of each record.", figures)]
 
 
-def _ties(counted: str, figures: dict[str, int]) -> Finding:
+def _ties(counted: str, figures: dict[str, object]) -> Finding:
     what = (
         f"Only {counted}. If the scores have few possible values, that is harmless: ties never make a p-value too "
         f"small. If rows are copies of records, new rows are flagged more often than alpha."
@@ -112,8 +112,8 @@ def check_time(case: Case) -> list[Finding]:
     changes = "rises" if seen.trend > 0 else "falls"
     what = f"The uncertainty {changes} from the first row to the last (rank correlation {seen.trend:.2f})."
     if shares:
-        told = " and ".join(f"{percent(share)} at alpha {alpha:g}" for alpha, share in shares.items())
-        what = f"{what} Calibrated on the first four fifths, the last fifth is flagged at these rates: {told}."
+        rates = " and ".join(f"{percent(share)} at alpha {alpha:g}" for alpha, share in shares.items())
+        what = f"{what} Calibrated on the first four fifths, the last fifth is flagged at these rates: {rates}."
     remedy = "If the order is that of time, calibrate on recent rows only, and watch new rows with a monitor."
     return [Finding("time", worst([severity_of(shares), "note"]), what, remedy, figures)]
 

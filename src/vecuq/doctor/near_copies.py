@@ -16,7 +16,7 @@ _MOST_NEIGHBOURS = 32
 # Fewer groups than this are modes of one law as well.
 _FEWEST_GROUPS = 20
 # Neighbours are sought of so many rows, among so many.
-_MOST_ASKED, _MOST_AMONG = 2_000, 200_000
+_MOST_CHOSEN, _MOST_AMONG = 2_000, 200_000
 # A column with fewer different values makes steps of its own.
 _FEWEST_VALUES = 0.9
 # Independent rows of nineteen laws and 41 tables of real scores stayed below 1.5.
@@ -50,8 +50,8 @@ def find_near_copies(values: Array, keys: Keys, seed: int = 0) -> NearCopies | N
     from scipy.spatial import cKDTree
 
     rng = np.random.default_rng(seed)
-    asked = rng.choice(n, min(n, _MOST_ASKED), replace=False)
-    distances = cKDTree(points).query(points[asked], k=most + 2)[0][:, 1:]
+    chosen = rng.choice(n, min(n, _MOST_CHOSEN), replace=False)
+    distances = cKDTree(points).query(points[chosen], k=most + 2)[0][:, 1:]
     steps = np.arange(1, most + 1) * np.diff(np.log(np.maximum(distances, 1e-300)), axis=1)
     usual = float(np.median(steps.mean(axis=0)))
     # A few rows far out must not speak for all.

@@ -51,7 +51,7 @@ def see_order(scores: Array, columns: dict[str, Array]) -> RowOrder:
         steps[which],
         which,
         bool(steps[which] > max(_MATTERS, _CLEAR / np.sqrt(n))),
-        Dependence(summed(related), float(np.clip(related[1], 0.0, 1.0))),
+        Dependence(summed(related), _likeness(related)),
         int(np.ceil(summed(autocorrelations(seen["uncertainty"])))),
     )
 
@@ -67,7 +67,8 @@ def _trend(placed: Array, number: Array) -> Array:
 
 def _in_the_tail(scores: Array) -> Array:
     """Return the autocorrelations of being among the highest scores, where thresholds lie."""
-    return np.mean([autocorrelations(scores > np.quantile(scores, 1 - tail)) for tail in _TAILS], axis=0)
+    highest = [(scores > np.quantile(scores, 1 - tail)).astype(float) for tail in _TAILS]
+    return np.asarray(np.mean([autocorrelations(kept) for kept in highest], axis=0))
 
 
 def autocorrelations(values: Array) -> Array:
@@ -89,6 +90,20 @@ def autocorrelations(values: Array) -> Array:
 
 def summed(related: Array) -> float:
     """Return 1 + 2 (sum of the autocorrelations), up to the first pair that is not positive (Geyer 1992)."""
+    return 1.0 + 2.0 * float(_positive(related).sum())
+
+
+def _positive(related: Array) -> Array:
+    """Return the autocorrelations from one row on, up to the first pair that is not positive."""
     pairs = related[1:-1:2] + related[2::2]
     ends = np.flatnonzero(pairs <= 0)
-    return 1.0 + 2.0 * max(0.0, float(pairs[: ends[0] if len(ends) else len(pairs)].sum()))
+    return related[1 : 1 + 2 * int(ends[0] if len(ends) else len(pairs))]
+
+
+def _likeness(related: Array) -> float:
+    """Return how much rows that belong together resemble each other: the mean of the autocorrelations, by themselves.
+
+    Rows that are far apart in a series belong together less, and resemble each other less.
+    """
+    near = np.clip(_positive(related), 0.0, 1.0)
+    return float((near**2).sum() / near.sum()) if near.any() else 0.0

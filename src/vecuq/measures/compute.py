@@ -45,7 +45,7 @@ def settled_embedding(
 ) -> str:
     """Return what densities look at in all outputs; ``"auto"`` is settled by the training outputs.
 
-    Otherwise a density of embeddings could be asked about logits.
+    Otherwise a density of embeddings could be applied to logits.
     """
     needed = any(one.needs == "training" for one in find_measures(measures))
     if one_of("embedding", embedding, EMBEDDINGS) != "auto" or train is None or not needed:

@@ -87,11 +87,10 @@ class Density(ABC):
 
     def _score_rows(self, points: Array, member: int) -> Array:
         finite = np.isfinite(points).all(axis=1)
-        if finite.all():
-            return self._score_member(points, member)
         scores = np.full(len(points), np.nan)
         if finite.any():
-            scores[finite] = self._score_member(points[finite], member)
+            with np.errstate(over="ignore", invalid="ignore"):  # a distance beyond all numbers is no finite score
+                scores[finite] = self._score_member(points if finite.all() else points[finite], member)
         return scores
 
     @abstractmethod

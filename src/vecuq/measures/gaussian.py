@@ -17,7 +17,7 @@ from vecuq.measures.density import MODERATE, Density, class_index, finite_points
 # A covariance per class and member takes classes x d x d numbers: 2 GiB of them at most.
 _MOST_ENTRIES = 2**28
 # Every direction is stretched by something.
-_NOT_ZERO = Rule("of a row with a number other than 0", lambda x: ~x.any(axis=-1))
+_NOT_ZERO = Rule("of a row with a number other than 0", lambda x: np.asarray(~x.any(axis=-1)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -141,7 +141,7 @@ def check_standing(stream: Stream, rows: int) -> None:
         raise ValueError(f"equal scores of {stream.name!r} are not ordered by what breaks their ties")
     if not fortune.steps:
         return _check_beginning(stream)
-    # All that was staked before the best moment to start was worth no more than from there.
+    # All that was staked before the best moment to start came to no more than from there.
     most = np.log(1.0 - 1.0 / np.sqrt(fortune.steps + 1.0)) - fortune.lowest
     impossible = ~(fortune.lowest <= 0.0) | ~(fortune.staked <= most + _TOLERANCE * (1.0 + np.abs(most)))
     refuse(f"staked of {stream.name}", "what can have been staked", impossible, impossible.size)

@@ -1,4 +1,4 @@
-"""The third limitation: what the direction of the rank image tells that its length does not.
+"""The third limitation: what the direction of the rank image shows that its length does not.
 
 Among rows that are flagged, are they out-of-distribution, or errors on rows of one's own? The length says how
 uncertain a row is; the direction, which scores make it so.

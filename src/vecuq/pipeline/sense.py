@@ -7,9 +7,10 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from vecuq._check import Array, one_line, one_of, unique_names
-from vecuq._files import AtLeastOne, Names, Positive, check_arrays, under
+from vecuq._files import AtLeastOne, Names, check_arrays, under
 from vecuq.errors import ModelFileError
 from vecuq.measures import EMBEDDINGS, find_measures, known_measures
+from vecuq.outputs import TEMPERATURES
 from vecuq.ranker import Ranker
 
 
@@ -18,7 +19,7 @@ class PipelineHeader(Struct):
 
     measures: Names
     embedding: str
-    temperature: Positive
+    temperature: Annotated[float, Meta(ge=TEMPERATURES[0], le=TEMPERATURES[1])]
     ranker: dict[str, Any]
     shape: tuple[AtLeastOne, Annotated[int, Meta(ge=2)]] | None = None  # vecuq 0.1.0 kept none
 

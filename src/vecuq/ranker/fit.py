@@ -11,12 +11,13 @@ from vecuq._check import Array, refuse_missing
 from vecuq._run import one_blas_thread
 from vecuq.errors import CalibrationError, SettingError
 from vecuq.ranker.diagnostics import Diagnostics
+from vecuq.ranker.forecast import Progress
 from vecuq.ranker.judge import judge_plan, monotone_violations
 from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.rows import MapRows, held_back_rows, kept_rows
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Sketch
-from vecuq.ranker.solve import Problem, Progress, solve_transport
+from vecuq.ranker.solve import Problem, solve_transport
 from vecuq.table import ScoreTable, warn_of_columns
 from vecuq.transport import (
     MAX_COLUMNS,

@@ -23,6 +23,8 @@ class SketchHeader(Struct):
             raise ValueError("the flipped columns are not among the columns")
 
 
+# Its square is still a number, and no box that anyone chose comes near.
+_WIDEST = 1e100
 RANGES = {name: Numbers("columns") for name in ("box_low", "seen_low", "seen_high", "box_high")}
 
 
@@ -35,8 +37,17 @@ def check_sketch(known: SketchHeader, arrays: dict[str, Array]) -> None:
         raise ValueError(f"'moments' has {sizes['nodes']} nodes for each of {n_columns} columns")
     for lower, upper in zip(RANGES, list(RANGES)[1:], strict=False):
         refuse(upper, f"at least that of {lower!r}", arrays[upper] < arrays[lower], n_columns)
+    _check_box(arrays)
     _check_moments(arrays["moments"], known.count)
     _check_means(known.count, arrays)
+
+
+def _check_box(arrays: dict[str, Array]) -> None:
+    """Raise if a box is so much wider than its rows that a distance in it overflows once the rows have width one."""
+    with np.errstate(over="ignore"):
+        width, seen = (arrays[f"{name}_high"] - arrays[f"{name}_low"] for name in ("box", "seen"))
+        far = ~np.isfinite(width) | ((seen > 0) & (width > _WIDEST * seen))
+    refuse("box_high", "nearer to that of 'box_low'", far, len(far))
 
 
 def _check_moments(moments: Array, count: int) -> None:
@@ -52,6 +63,6 @@ def _check_means(count: int, arrays: dict[str, Array]) -> None:
     moments, width = arrays["moments"], arrays["box_high"] - arrays["box_low"]
     first = np.array([moments[tuple(int(j == k) for j in range(moments.ndim))] for k in range(moments.ndim)])
     mean = arrays["box_low"] + 0.5 * (first / count + 1.0) * width
-    slack = 1e-9 * (width + np.abs(mean))
+    slack = 1e-9 * width + 1e-9 * np.abs(mean)
     inside = (mean >= arrays["seen_low"] - slack) & (mean <= arrays["seen_high"] + slack)
     refuse("moments", "that of rows inside their range", ~inside, moments.ndim)

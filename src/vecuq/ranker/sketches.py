@@ -162,7 +162,7 @@ def _box(ranges: Ranges, table: ScoreTable) -> tuple[Array, Array]:
     if absent:
         raise ColumnError(f"`ranges` lacks {absent}; it must give (smallest, largest) for every score column.")
     given = np.array([[float(side) for side in ranges[name]] for name in table.columns])
-    wrong = [name for name, (a, b) in zip(table.columns, given, strict=True) if not (np.isfinite(a + b) and a <= b)]
+    wrong = [name for name, (a, b) in zip(table.columns, given.tolist(), strict=True) if not 0 <= b - a < np.inf]
     if wrong:
         raise SettingError(f"`ranges` must be finite (smallest, largest) pairs; those of {wrong} are not.")
     return in_table_direction(given[:, 0], given[:, 1], table)

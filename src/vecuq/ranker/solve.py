@@ -61,20 +61,20 @@ def solve_transport(problem: Problem, settings: Settings, progress: Progress | N
     if problem.rows is None or settings.solver == "sketch":
         raise ConvergenceError(
             f"A sketch of these rows is not accurate enough at epsilon={settings.epsilon:g}. Sketch with more "
-            f"nodes, raise epsilon, or fit the rows themselves with solver='separable'."
+            f"nodes or narrower ranges, raise epsilon, or fit the rows themselves with solver='separable'."
         )
     return _solve_rows(problem, problem.rows, settings, progress)
 
 
 def _refuse_too_steep(problem: Problem, settings: Settings) -> None:
-    """Raise where the exponents of the kernel, or the squares in them, are more than a float64 can tell apart."""
+    """Raise where the exponents of the kernel, or the squares in them, are more than a float64 can distinguish."""
     far = float(max(np.abs(problem.low).max(), np.abs(problem.high).max())) * max(1.0, settings.anchors)
     if far > _FARTHEST or not _steepness(problem) / settings.epsilon < _STEEPEST:
         scaling = "" if settings.scaling == "featurewise" else ", use scaling='featurewise'"
         anchors = "" if settings.anchors <= 10 else f", bring `anchors` nearer (now {settings.anchors:g})"
         raise ConvergenceError(
             f"The scaled scores, from {problem.low.min():.3g} to {problem.high.max():.3g}, and their anchors reach too "
-            f"far to be told apart at epsilon={settings.epsilon:g}. Raise `epsilon`{scaling}{anchors}."
+            f"far to be distinguished at epsilon={settings.epsilon:g}. Raise `epsilon`{scaling}{anchors}."
         )
 
 
@@ -121,7 +121,9 @@ def _solve_sketch(problem: Problem, settings: Settings, progress: Progress | Non
 
 def _solve_on(nodes: Nodes, problem: Problem, settings: Settings, progress: Progress | None) -> Potentials | None:
     grid = problem.targets
-    if not isinstance(grid, Grid):
+    # The box of a sketch may be wider than its rows, beyond what a float64 distinguishes.
+    widest = max(float(np.ptp(axis)) for axis in nodes.axes)
+    if not isinstance(grid, Grid) or not widest / settings.epsilon < _STEEPEST:
         return None
     kernel = ProjectedKernel(nodes, problem.corners, grid, settings.epsilon)
     solved = solve(kernel.push, grid.weights, tol=settings.tol, max_sweeps=settings.max_iter, progress=progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vecuq.ranker import Ranker, Ranking
+from vecuq.report.coverage import coverage_picture
 from vecuq.report.curves import draw_curves, picture_of
 from vecuq.report.html import render_report
 from vecuq.report.summary import plane_of, summarise
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-__all__ = ["build_report", "draw_curves", "picture_of", "summarise"]
+__all__ = ["build_report", "coverage_picture", "draw_curves", "picture_of", "summarise"]
 
 
 def build_report(

@@ -160,7 +160,7 @@ def _top_rows(ranker: Ranker, new: pa.Table, values: Array, ranking: Ranking) ->
 
 def _as_given(ranker: Ranker, values: Array) -> Array:
     """Return the scores in the direction in which they came."""
-    return values * np.array([-1.0 if name in ranker.flipped else 1.0 for name in ranker.columns])
+    return np.asarray(values * [-1.0 if name in ranker.flipped else 1.0 for name in ranker.columns])
 
 
 def _is_whole(column: Array) -> bool:

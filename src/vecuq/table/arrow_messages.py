@@ -84,11 +84,11 @@ def _claimed(content: memoryview, at: int) -> tuple[int, int]:
 
 
 def _buffer_bytes(content: memoryview, body: int, at: int, *, is_packed: bool) -> int:
-    offset, length = struct.unpack_from("<qq", content, at)
+    offset, length = map(int, struct.unpack_from("<qq", content, at))
     if not is_packed or length <= 8:
         return max(length, 0)
-    (unpacked,) = struct.unpack_from("<q", content, body + offset)
-    return length if unpacked == -1 else max(unpacked, 0)  # -1: not worth packing
+    unpacked = int(struct.unpack_from("<q", content, body + offset)[0])
+    return length if unpacked == -1 else max(unpacked, 0)  # -1: it was left unpacked
 
 
 class _Table:

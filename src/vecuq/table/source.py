@@ -43,6 +43,8 @@ def kind_of(path: PathLike) -> str:
     """Return the ending that says how to read or write a table file."""
     name = Path(path).name.lower()
     kind = next((ending for ending in reversed(EXTENSIONS) if name.endswith(ending)), None)
+    if kind is None and name.endswith(".vecuq"):
+        raise TableError(f"{path} has the name of a model or a state, and a table is needed here.")
     if kind is None:
         raise TableError(f"{path} must end in one of {', '.join(EXTENSIONS)}, which says how to read or write it.")
     return kind

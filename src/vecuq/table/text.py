@@ -94,13 +94,23 @@ def as_floats(column: Any, name: str) -> Array:
         return floats_of(list(column) if column.dtype.kind in "mM" else column.tolist(), name)
     if is_arrow(column):
         return arrow_as_floats(column, name)
+    return _series_as_floats(column, name)
+
+
+def _series_as_floats(column: Any, name: str) -> Array:
+    """Return a series of narwhals as float64."""
     import narwhals as nw
 
+    # Decimals lose their last bit without Arrow, and a time beyond the years of Python is a panic of polars.
+    times = (nw.Date, nw.Datetime, nw.Duration, nw.List, nw.Array, nw.Struct)
+    if column.dtype in (nw.String, nw.Decimal, *times):
+        return arrow_as_floats(column.to_arrow(), name)
     if column.dtype.is_numeric() or column.dtype == nw.Boolean:
         return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=float)
-    if column.dtype == nw.String:
-        return text_as_floats(as_text(column.to_arrow()), name)
-    return floats_of(column.to_list(), name)
+    try:
+        return floats_of(column.to_list(), name)
+    except OverflowError:  # a kind of Arrow that narwhals does not know
+        return arrow_as_floats(column.to_arrow(), name)
 
 
 def text_as_floats(text: pa.ChunkedArray, name: str, first_row: int = 0) -> Array:
@@ -123,6 +133,9 @@ def arrow_as_floats(column: Any, name: str, first_row: int = 0) -> Array:
     kind = column.type
     if pa.types.is_floating(kind) or pa.types.is_integer(kind):
         return np.asarray(column.to_numpy(zero_copy_only=False), dtype=float)
+    if pa.types.is_decimal(kind):
+        # Arrow's own way from decimals to float64 multiplies, and is off by a bit now and then.
+        return np.asarray(pc.cast(pc.cast(column, pa.string()), pa.float64()).to_numpy(zero_copy_only=False))
     if is_numeric(kind):
         return np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
     if is_text(kind):
@@ -202,8 +215,8 @@ def _remedy(cell: object) -> str:
 def _number(cell: object) -> float:
     if _is_absent(cell):
         return float("nan")
-    if isinstance(cell, np.datetime64 | np.timedelta64 | np.complexfloating):
-        raise TypeError("NumPy would make a number of it all the same")
+    if isinstance(cell, np.datetime64 | np.timedelta64 | np.complexfloating | bytes | bytearray | memoryview):
+        raise TypeError("NumPy or Python would make a number of it all the same")
     if isinstance(cell, str) and "_" in cell:
         raise ValueError("Python reads 1_000 as a number; no table does")
     return float(cell)  # type: ignore[arg-type]

@@ -32,7 +32,7 @@ def logits(n_rows: int, seed: int) -> Array:
 def example(kind: str) -> Any:
     """Return something fitted of each kind that vecuq saves."""
     if kind not in _MAKERS:
-        raise NotImplementedError(f"Add an example of the saved kind {kind!r} to vecuq/testing/examples.py.")
+        raise LookupError(f"Add an example of the saved kind {kind!r} to vecuq/testing/examples.py.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return _MAKERS[kind]()
@@ -67,7 +67,15 @@ def _monitor() -> Any:
     return watcher
 
 
-_MAKERS = {"model": _model, "sketch": _sketch, "pipeline": _pipeline, "monitor": _monitor}
+def _gate() -> Any:
+    from vecuq.gate import Gate
+
+    rows = gamma_rows(300, 6)
+    correct = np.random.default_rng(6).random(300) > sum(rows.values()) / 20
+    return Gate(example("model"), accuracy=0.8).fit(rows, correct, by=np.where(np.arange(300) % 3, "a", "b"))
+
+
+_MAKERS = {"model": _model, "sketch": _sketch, "pipeline": _pipeline, "monitor": _monitor, "gate": _gate}
 
 
 def load_again(made: Any) -> Any:
@@ -84,6 +92,9 @@ def workspace() -> dict[str, bytes]:
         "calibration.parquet": _parquet(gamma_rows(120, 0)),
         "new.csv": _csv({"id": np.arange(12), **gamma_rows(12, 1)}),
         "labelled.csv": _csv({**gamma_rows(40, 3), "is_ood": np.arange(40) % 2, "quality": np.linspace(0, 1, 40)}),
+        "judged.csv": _csv(
+            {**gamma_rows(200, 7), "is_correct": (np.arange(200) % 7 > 0) * 1, "topic": np.arange(200) % 2}
+        ),
         "outputs.npz": _npz({"logits": logits(20, 4), "labels": np.arange(20) % 4}),
         "train.npz": _npz({"logits": logits(60, 5), "labels": np.arange(60) % 4}),
         **{f"{kind}.vecuq": example(kind).to_bytes() for kind in _MAKERS},

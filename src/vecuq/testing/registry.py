@@ -110,12 +110,12 @@ def _check_saved(attack: Attack) -> bool:
 
 @lru_cache
 def _expected(kind: str) -> dict[str, Array]:
-    # As it comes back from its file: a monitor changes when it is asked.
+    # As it comes back from its file: a monitor changes when it observes.
     return answers_of(kind, load_again(example(kind)))
 
 
 def _answers(kind: str) -> st.SearchStrategy[Attack]:
-    good_line(kind, "x")  # a kind without lines is told at once
+    good_line(kind, "x")  # a kind without lines is an error at once
     as_kind = st.sampled_from(("auto", "auto", kind))
     build = partial(_answer_attack, kind)
     return st.builds(build, answer_lines(kind), as_kind)
@@ -143,7 +143,8 @@ def _lines(name: str) -> st.SearchStrategy[Attack]:
 def _command_attack(draw: st.DrawFn, name: str) -> Attack:
     good = [tuple(line.split()) for line in GOOD_LINES if line.split()[0] == name]
     # A line that works on a hostile file gets further than an odd line does.
-    words = draw(st.sampled_from(good)) if good and draw(st.booleans()) else tuple(draw(command_lines(name)))
+    as_known = bool(good) and draw(st.booleans())
+    words = draw(st.sampled_from(good)) if as_known else tuple(draw(command_lines(name)))
     spoilt = words in good or draw(st.booleans())
     return Attack(f"command {name}", draw(spoilt_files(words)) if spoilt else {}, words)
 

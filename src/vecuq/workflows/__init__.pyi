@@ -11,7 +11,13 @@ from .examining import doctor as doctor
 from .fitting import FIT_MISSING as FIT_MISSING
 from .fitting import Fitted as Fitted
 from .fitting import fit as fit
+from .gating import Audited as Audited
+from .gating import audit as audit
+from .gating import gate as gate
+from .gating import load_gate as load_gate
+from .gating import plan as plan
 from .informing import info as info
+from .labelled_rows import LabelColumns as LabelColumns
 from .labels import Labels as Labels
 from .measuring import DEFAULT_MEASURES as DEFAULT_MEASURES
 from .measuring import Measured as Measured
@@ -27,6 +33,8 @@ from .ranking import demo as demo
 from .ranking import evaluate_labels as evaluate_labels
 from .ranking import rank as rank
 from .ranking import report as report
+from .sampling import Sampled as Sampled
+from .sampling import sample as sample
 from .scored_batches import Wanted as Wanted
 from .scoring import Scored as Scored
 from .scoring import score as score

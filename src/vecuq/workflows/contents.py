@@ -12,6 +12,7 @@ from vecuq.table import PathLike, is_table_name
 
 # What a kind is called in messages; any other kind is called by its own name.
 WORDS = {
+    "gate": "a gate",
     "model": "a model",
     "monitor": "the state of a monitor",
     "pipeline": "a pipeline",
@@ -51,10 +52,10 @@ def kind_there(path: PathLike) -> str | None:
     file = Path(path)
     if not file.is_file() or not file.stat().st_size:
         return None
-    return saved_kind(file) or _foreign_kind(file)
+    return saved_kind(file) or _kind_by_content(file)
 
 
-def _foreign_kind(file: Path) -> str:
+def _kind_by_content(file: Path) -> str:
     """Return the kind of a file that is no model or state."""
     with file.open("rb") as opened:
         start = opened.read(_READ)

@@ -62,7 +62,7 @@ def measure(
     table = compute(given, measures, densities, embedding=chosen, progress=watch.rows)
     _warn_missing(table.values)
     warn_idle(table, len(given.members))
-    labels = _label_columns(given, known)
+    labels = columns_of_labels(given, known)
     _write(out, {"id": plain_ids(given), **table.by_name(), **labels}, formulas=formulas)
     errors = int(labels["is_error"].sum()) if "is_error" in labels else None
     return Measured(given.n_rows, len(given.members), given.n_classes, table.columns, errors)
@@ -102,7 +102,7 @@ def _whole(values: Any) -> bool:
     return bool((values == np.floor(values)).all())
 
 
-def _label_columns(outputs: ClassifierOutputs, train: ClassifierOutputs | None) -> dict[str, Any]:
+def columns_of_labels(outputs: ClassifierOutputs, train: ClassifierOutputs | None = None) -> dict[str, Any]:
     """Return label, prediction and whether they differ; names of classes are known by their sorted order."""
     if outputs.labels is None:
         return {}

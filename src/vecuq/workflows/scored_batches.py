@@ -16,6 +16,7 @@ from vecuq.errors import ColumnError, SettingError
 from vecuq.ranker import MISSING_CHOICES, Ranker, Ranking
 from vecuq.table import CONTRIBUTION, RESERVED, ScoreTable, is_added
 from vecuq.workflows.directions import with_directions
+from vecuq.workflows.judging import Judge
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +27,7 @@ SELECT = ("bh", "by")
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is added to every row, what becomes of rows with missing scores, and the order of the rows."""
+    """What is added to every row, what becomes of rows with missing scores, and how the rows are written."""
 
     alpha: float | None = None
     explain: bool = False
@@ -35,6 +36,7 @@ class Wanted:
     replace: bool = False
     sort: bool = False
     top: int | None = None
+    formulas: bool = True
 
     def __post_init__(self) -> None:
         one_of("missing", self.missing, MISSING_CHOICES)
@@ -78,21 +80,26 @@ class BatchScorer:
     absent: tuple[str, ...]  # score columns that the table lacks
     dropped: tuple[str, ...]  # columns of an earlier scoring
     cutoff: float | None = None  # the largest p-value of a row that is selected, once all rows were seen
+    judge: Judge | None = None  # what a gate adds
 
     @staticmethod
-    def of(ranker: Ranker, wanted: Wanted, present: Sequence[str]) -> BatchScorer:
+    def of(ranker: Ranker, wanted: Wanted, present: Sequence[str], judge: Judge | None = None) -> BatchScorer:
         """Match the columns of a table with those of the model."""
         absent = tuple(name for name in ranker.columns if name not in present)
         if absent and (wanted.missing != "marginal" or len(absent) == len(ranker.columns)):
             wanted_columns(ranker.columns, present, purpose="needed as score columns")
         ours = {*RESERVED, *wanted.added(ranker)} if not wanted.replace else set()
+        if judge is not None:
+            judge.refuse(present)
+            ours |= set() if wanted.replace else {*judge.added}
         taken = [name for name in present if name in ours]
         if taken:
             raise ColumnError(
                 f"The table has columns {taken} already, which scoring adds. Rename or drop them, or replace them with "
                 f"replace=True."
             )
-        return BatchScorer(ranker, wanted, absent, tuple(filter(is_added, present)) if wanted.replace else ())
+        dropped = tuple(filter(is_added, present)) if wanted.replace else ()
+        return BatchScorer(ranker, wanted, absent, dropped, judge=judge)
 
     def with_cutoff(self, batches: Iterable[pa.RecordBatch]) -> BatchScorer:
         """Find the largest p-value of a row that is selected among all rows of all batches."""
@@ -109,6 +116,13 @@ class BatchScorer:
         times = np.array([counts[value] for value in values], dtype=np.intp)
         return replace(self, cutoff=largest_selected(values, times, rate, method))
 
+    def with_limits(self, batches: Iterable[pa.RecordBatch]) -> BatchScorer:
+        """Let the gate look at all rows, where it decides one batch: here that is the whole table."""
+        if self.judge is None:
+            return self
+        scored = ((batch, self._rank(table), table.values) for batch in batches for table in [self._table_of(batch)])
+        return replace(self, judge=self.judge.with_limits(scored))
+
     def ranked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the batch with its scores added; a row without a score has nulls there."""
         table = self._table_of(batch)
@@ -121,6 +135,8 @@ class BatchScorer:
                 added["flagged"] = _nullable(flags)
             if self.cutoff is not None:
                 added["selected"] = _nullable(ranking.p_values <= self.cutoff)
+        if self.judge is not None:
+            added |= self.judge.decided(batch, ranking, table.values)
         if self.wanted.explain:
             added |= self._reasons(table, flags)
         batch = batch.drop_columns(list(self.dropped)) if self.dropped else batch

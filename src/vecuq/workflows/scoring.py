@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from vecuq._check import one_of, warn_user
 from vecuq._run import ahead
 from vecuq.errors import MissingValueWarning, ModelFileError, SettingError, TableError
+from vecuq.gate import Gate
 from vecuq.outputs import read_outputs
 from vecuq.ranker import Ranker
 from vecuq.table import (
@@ -23,6 +23,7 @@ from vecuq.table import (
     is_text_table,
     write_batches,
 )
+from vecuq.workflows.judging import Judge
 from vecuq.workflows.places import kind_word, load_any_model, refuse_place
 from vecuq.workflows.row_order import ordered
 from vecuq.workflows.scored_batches import BatchScorer, Wanted
@@ -43,10 +44,11 @@ class Scored:
     n_flagged: int | None  # rows that are flagged for their p-value
     n_selected: int | None = None
     n_written: int | None = None  # rows in the table, if only the most uncertain are
+    n_accepted: int | None = None  # rows that a gate accepts
 
     def to_dict(self) -> dict[str, int | None]:
         """Return the counts by name; those of selected and written rows only where they say something."""
-        optional = ("n_selected", "n_written")
+        optional = ("n_selected", "n_written", "n_accepted")
         return {name: count for name, count in vars(self).items() if name not in optional or count is not None}
 
 
@@ -63,6 +65,7 @@ def score(
     sort: bool = False,
     top: int | None = None,
     stdout_format: str = "jsonl",
+    by: str | None = None,
     formulas: bool = True,
     force: bool = False,
     watch: Watch = NOBODY,
@@ -73,7 +76,7 @@ def score(
     ----------
     model
         A saved ranker; or a saved pipeline, for which ``new`` is a file of a classifier's outputs, whose measures are
-        written too.
+        written too; or a gate on either, which adds ``accept`` and ``p_wrong``.
     new
         A file, several, a folder of part files, a pattern, or ``-`` for standard input.
     out
@@ -99,6 +102,8 @@ def score(
         held in memory.
     stdout_format
         ``"jsonl"`` or ``"arrow"`` (a stream).
+    by
+        For a gate with categories: the column that holds them.
     formulas
         Whether texts that a spreadsheet would compute stay as they are in csv and tsv files; otherwise they get an
         apostrophe in front.
@@ -110,11 +115,16 @@ def score(
     one_of("stdout_format", stdout_format, tuple(STDOUT_FORMATS))
     if stdout_format != "jsonl" and not is_stdio(out):
         raise SettingError(f"stdout_format={stdout_format!r} is for standard output (-); {out} says its own format.")
-    wanted = Wanted(alpha, explain, missing, select, replace, sort, top)
+    wanted = Wanted(alpha, explain, missing, select, replace, sort, top, formulas)
     found = load_any_model(model)
     refuse_place(out, reads=[model, new], force=force)
-    writing = {"stdout_format": stdout_format, "formulas": formulas}
-    return score_rows(_scoring_model(found, model), new, out, wanted, writing=writing, watch=watch)
+    judge = Judge(found, by) if isinstance(found, Gate) else None
+    if judge is None and by is not None:
+        raise SettingError("by= is for a gate with categories; this is a model without a gate.")
+    inside = found if judge is None else judge.gate.model
+    return score_rows(
+        _scoring_model(inside, model), new, out, wanted, stdout_format=stdout_format, judge=judge, watch=watch
+    )
 
 
 def score_rows(
@@ -123,24 +133,25 @@ def score_rows(
     out: PathLike,
     wanted: Wanted,
     *,
-    writing: Mapping[str, Any] = MappingProxyType({}),
+    stdout_format: str = "jsonl",
+    judge: Judge | None = None,
     watch: Watch = NOBODY,
 ) -> Scored:
-    """Score a table with a model in memory, as :func:`score` does with a saved one.
-
-    ``writing`` goes to :func:`vecuq.table.write_batches`.
-    """
+    """Score a table with a model in memory, as :func:`score` does with a saved one."""
     ranker = model if isinstance(model, Ranker) else model.ranker_
     wanted.refuse(ranker)
     # From csv to csv, the other columns stay the very text that they are.
     typed = is_stdio(out) or not is_text_table(out)
     rows = TableReader(new, columns=ranker.columns, typed=typed) if isinstance(model, Ranker) else _Measures(model, new)
-    scoring = BatchScorer.of(ranker, wanted, rows.schema.names)
+    scoring = BatchScorer.of(ranker, wanted, rows.schema.names, judge)
     if wanted.select is not None:
         scoring = scoring.with_cutoff(ahead(rows.batches()))
-    counts = _RowCounts(wanted)
+    if judge is not None and judge.needs_all_rows:
+        scoring = scoring.with_limits(ahead(rows.batches()))
+    counts = _RowCounts(wanted, judge)
     ranked = counts.counted(ahead(map(scoring.ranked, ahead(rows.batches()))), watch)
-    write_batches(out, ordered(ranked, sort=wanted.sort, top=wanted.top), **writing)
+    rows_to_write = ordered(ranked, sort=wanted.sort, top=wanted.top)
+    write_batches(out, rows_to_write, stdout_format=stdout_format, formulas=wanted.formulas)
     done = counts.scored()
     _warn(done, scoring.absent)
     return done
@@ -178,11 +189,10 @@ class _Measures:
 class _RowCounts:
     """What went by: rows, rows without a score, flagged and selected ones."""
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: Wanted, judge: Judge | None = None) -> None:
         self.wanted = wanted
-        self.names = [
-            name for name, rate in (("flagged", wanted.alpha), ("selected", wanted.select)) if rate is not None
-        ]
+        optional = (("flagged", wanted.alpha), ("selected", wanted.select), ("accept", judge))
+        self.names = [name for name, asked in optional if asked is not None]
         self.counts: Counter[str] = Counter()
 
     def counted(self, batches: Iterable[pa.RecordBatch], watch: Watch) -> Iterator[pa.RecordBatch]:
@@ -207,6 +217,7 @@ class _RowCounts:
             self.counts["flagged"] - n_missing if wanted.alpha is not None else None,
             self.counts["selected"] if wanted.select is not None else None,
             min(wanted.top, n_rows - n_missing) if wanted.top is not None else None,
+            self.counts["accept"] if "accept" in self.names else None,
         )
 
 

@@ -30,7 +30,7 @@ def check_reader(line: bytes, kind: str = "vecuq", *, read: Read = read_answers,
     read
         The reader, called with a path and ``kind=``; it is iterated for records with ``id``, and has ``problems``.
     as_kind
-        The kind that the reader is told.
+        The kind that the reader is given.
 
     Returns
     -------

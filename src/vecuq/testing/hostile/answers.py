@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from hypothesis import strategies as st
@@ -109,10 +110,12 @@ _IDS = {"openai": "custom_id", "lm-eval": "doc_id"}
 
 
 def good_line(kind: str, name: str, place: int = 0) -> dict[str, Any]:
-    """Return a line that the reader of ``kind`` takes, under an id."""
+    """Return a line that the reader of ``kind`` takes, under an id and with a question of its own."""
     if kind not in LINES:
-        raise NotImplementedError(f"Add lines of answers of the kind {kind!r} to vecuq/testing/hostile/answers.py.")
-    return {_IDS.get(kind, "id"): name, **LINES[kind][place % len(LINES[kind])]}
+        raise LookupError(f"Add lines of answers of the kind {kind!r} to vecuq/testing/hostile/answers.py.")
+    # Lines without an id belong to whoever has the same question.
+    line = json.dumps(LINES[kind][place % len(LINES[kind])]).replace('"q"', json.dumps(f"q of {name}"))
+    return {_IDS.get(kind, "id"): name, **json.loads(line)}
 
 
 @st.composite

@@ -37,7 +37,7 @@ def _flip(draw: st.DrawFn, content: bytes) -> bytes:
 
 
 def _overwrite(draw: st.DrawFn, content: bytes) -> bytes:
-    lie = draw(st.sampled_from(_LIES))
+    lie: bytes = draw(st.sampled_from(_LIES))
     # Most formats align their numbers.
     place = _place(draw, content) // len(lie) * len(lie)
     return content[:place] + lie + content[place + len(lie) :]

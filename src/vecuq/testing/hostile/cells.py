@@ -96,7 +96,7 @@ TYPES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "null": (pa.null(), st.none()),
     "date": (pa.date32(), st.sampled_from((_EARLY.date(), _LATE.date())) | st.dates()),
     "timestamp": (pa.timestamp("us"), st.sampled_from((_EARLY, _LATE)) | st.datetimes()),
-    "timestamp beyond Python": (pa.timestamp("s"), st.integers(-(2**60), 2**60)),
+    "timestamp beyond Python": (pa.timestamp("s"), st.integers(-(2**60), 2**60) | st.integers(-(2**50), 2**50)),
     "time": (pa.time64("us"), st.times()),
     "duration": (pa.duration("ns"), st.integers(-(2**62), 2**62)),
     "decimal": (pa.decimal128(38, 6), st.integers(-(10**12), 10**12).map(lambda n: Decimal(n) / 10**6)),

@@ -28,9 +28,7 @@ def table_files(ending: str, columns: Sequence[str] | None = None) -> st.SearchS
         Names of the score columns, by default hostile ones.
     """
     if ending not in _WRITERS:
-        raise NotImplementedError(
-            f"Add a strategy for table files that end in {ending} to vecuq/testing/hostile/files.py."
-        )
+        raise LookupError(f"Add a strategy for table files that end in {ending} to vecuq/testing/hostile/files.py.")
     return _table_file(ending, columns)
 
 

@@ -65,7 +65,7 @@ def _lying_page(draw: st.DrawFn, content: bytes) -> bytes:
     at = draw(st.sampled_from(places))
     header, behind = thrift.parse(content, at)
     _lie(draw, header)
-    if draw(st.booleans()):  # the same lie in the footer, as a hostile writer would tell it
+    if draw(st.booleans()):  # the same lie in the footer, as a hostile writer would write it
         _lie(draw, footer)
     return _with_footer(content[:at] + thrift.spell(header) + content[behind:start], footer)
 

@@ -129,7 +129,7 @@ def _hunt(target: Any, one: Any, seed: int) -> None:
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis import seed as seeded
 
-    how = settings(
+    how: Any = settings(
         max_examples=100_000,
         database=None,
         deadline=None,
@@ -138,7 +138,8 @@ def _hunt(target: Any, one: Any, seed: int) -> None:
         report_multiple_bugs=False,
         print_blob=False,
     )
-    test: Callable[[], None] = seeded(seed)(how(given(target.attacks)(one)))
+    attempt: Callable[..., Any] = given(target.attacks)
+    test: Callable[[], None] = seeded(seed)(how(attempt(one)))
     try:
         test()
     except (Exception, KeyboardInterrupt):

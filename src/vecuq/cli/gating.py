@@ -1,0 +1,214 @@
+"""`vecuq gate`, `sample` and `audit`: which answers may be trusted, which rows to label, and whether it held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vecuq import workflows
+from vecuq.cli.options import KINDS, TABLES, AsJson, Force, table_argument
+from vecuq.cli.talk import echo, friendly_errors, print_json, print_table, usage_errors, working
+
+_TARGET, _LABELS = "The target (one of these)", "The labels"
+
+
+def _target(text: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=_TARGET, show_default=False, **more)
+
+
+def _label(text: str, *names: str) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=_LABELS, show_default=False)
+
+
+Correct = Annotated[
+    str | None,
+    _label("Column with 1 for a right answer and 0 for a wrong one; or a rule, 'quality>=0.7'.", "--correct"),
+]
+Wrong = Annotated[str | None, _label("Or: column with 1 for a wrong answer.", "--wrong", "--error")]
+Group = Annotated[
+    str | None, _label("Column of rows that come together (sessions, documents): groups are the evidence.", "--group")
+]
+By = Annotated[str | None, _label("Column of categories: a certificate for each.", "--by")]
+GateFile = Annotated[Path, typer.Argument(help="Gate written by `vecuq gate`.", metavar="GATE", show_default=False)]
+
+
+def gate(
+    model: Annotated[
+        Path, typer.Argument(help="Model or pipeline written by vecuq.", metavar="MODEL", show_default=False)
+    ],
+    labelled: Annotated[
+        list[Path] | None,
+        table_argument(
+            f"Labelled rows, a random sample of the rows to decide, none of which fitted the model: {TABLES}.",
+            "LABELLED",
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the gate.")] = Path("gate.vecuq"),
+    correct: Correct = None,
+    wrong: Wrong = None,
+    graded: Annotated[
+        str | None, _label("Or: column with a quality between 0 and 1, for --quality.", "--quality-column")
+    ] = None,
+    group: Group = None,
+    by: By = None,
+    accuracy: Annotated[float | None, _target("Accuracy of accepted rows, such as 0.95.", "--accuracy")] = None,
+    error_rate: Annotated[float | None, _target("Or: their error rate.", "--error-rate")] = None,
+    quality: Annotated[float | None, _target("Or: their mean quality.", "--quality")] = None,
+    flag_precision: Annotated[
+        float | None, _target("Or: share of flagged (not accepted) rows that are wrong.", "--flag-precision")
+    ] = None,
+    flag_recall: Annotated[float | None, _target("Or: share of wrong rows that are flagged.", "--flag-recall")] = None,
+    cost_wrong: Annotated[float | None, _target("Or: price of a wrong answer ...", "--cost-wrong")] = None,
+    cost_review: Annotated[float | None, _target("... beside the price of a review.", "--cost-review")] = None,
+    budget: Annotated[
+        float | None, _target("Or: what can be reviewed, a share or a number of rows per file.", "--budget")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="With which probability the promise holds.")] = 0.9,
+    promise: Annotated[
+        str, typer.Option(help="About one threshold, or about one file on average.", metavar="confidence|average")
+    ] = "confidence",
+    guard: Annotated[
+        float | None, typer.Option(help="Never accept rows whose p-value is smaller, such as 0.01.")
+    ] = None,
+    order: Annotated[
+        str, typer.Option(help="model, a column, or best (a quarter of the labels chooses).", metavar="ORDER")
+    ] = "model",
+    simultaneous: Annotated[
+        bool, typer.Option("--simultaneous", help="With --by: all certificates hold together.")
+    ] = False,
+    unlabelled: Annotated[
+        list[Path] | None,
+        typer.Option(help=f"Rows whose scores set the thresholds, if the model keeps none: {KINDS}."),
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Only say how many labels the target is likely to need.")
+    ] = False,
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="Draw coverage against certified accuracy, a line per order: png, svg, or csv."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the draws behind `--order best`.")] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find with labelled rows which answers may be trusted, and save the proof as a gate.
+
+    Prints the certificate: the promise in one sentence, what it assumes, and what the labels showed. If the labels
+    cannot prove the target, no row is accepted, and the message says what is proven and how many labels are missing.
+    `vecuq sample` draws rows to label; `vecuq score gate.vecuq new.parquet` adds `accept` and `p_wrong` to new rows.
+    """
+    with usage_errors():
+        labels = workflows.LabelColumns(correct, wrong, graded, group, by)
+        target: dict[str, Any] = {
+            "accuracy": accuracy,
+            "error": error_rate,
+            "quality": quality,
+            "flag_precision": flag_precision,
+            "flag_recall": flag_recall,
+            "cost_wrong": cost_wrong,
+            "cost_review": cost_review,
+            "budget": budget,
+        }
+        how: dict[str, Any] = {"confidence": confidence, "promise": promise, "guard": guard, "order": order}
+        how["random_state"] = seed
+        if not labelled and not plan:
+            raise typer.BadParameter("Labelled rows are needed: vecuq gate MODEL LABELLED --correct COLUMN.")
+    with friendly_errors():
+        if plan:
+            planned = workflows.plan(model, labelled, labels, **target, **how)
+            _say_plan(planned, as_json=as_json)
+            return
+        with working() as show:
+            show("fitting the gate")
+            made = workflows.gate(
+                model,
+                list(labelled or ()),
+                out,
+                labels,
+                simultaneous=simultaneous,
+                unlabelled=unlabelled,
+                picture=picture,
+                force=force,
+                **target,
+                **how,
+            )
+        _say_gate(made, out, as_json=as_json)
+
+
+def _say_plan(planned: Any, *, as_json: bool) -> None:
+    if as_json:
+        print_json(planned.to_dict())
+    else:
+        echo(str(planned))
+
+
+def _say_gate(made: Any, out: Path, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"out": str(out), **made.describe()})
+        return
+    echo(str(made.certificate()))
+    table = [{key: line[key] for key in ("accuracy", "coverage", "accepted", "wrong")} for line in made.table_]
+    print_table("Certified, all at once", table)
+    others = ", ".join(f"{name} {share:.3f}" for name, share in made.orders_.items() if name != made.order_)
+    if others:
+        echo(f"Coverage of other orders, with the same labels: {others}")
+    echo(f"gate -> {out}")
+
+
+def sample(
+    new: Annotated[list[Path], table_argument(f"Rows to decide: {TABLES}.", "NEW")],
+    n: Annotated[int, typer.Option("-n", "--rows", help="How many rows to draw.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write them.")] = Path("to_label.csv"),
+    seed: Annotated[int | None, typer.Option(help="Seed of the draw; without it, always the same.")] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draw rows at random, to be labelled: only such labels certify a gate.
+
+    A column `row` holds the place of each row in the table, unless it has one.
+    """
+    with usage_errors():
+        if n < 1:
+            raise typer.BadParameter("-n must be at least 1.")
+    with friendly_errors():
+        done = workflows.sample(new, out, n, random_state=seed, force=force)
+        if as_json:
+            print_json({"out": str(out), "n_rows": done.n_rows, "n_drawn": done.n_drawn})
+        else:
+            echo(f"{done.n_drawn:,} of {done.n_rows:,} rows, drawn at random -> {out}")
+
+
+def audit(
+    gate_file: GateFile,
+    later: Annotated[list[Path], table_argument(f"Later rows with labels, drawn at random: {TABLES}.", "LATER")],
+    correct: Correct = None,
+    wrong: Wrong = None,
+    graded: Annotated[str | None, _label("Or: column with a quality between 0 and 1.", "--quality-column")] = None,
+    group: Group = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check with later labels whether a gate has kept its promise.
+
+    The labels must be a random sample of the rows that were decided, not those that somebody found suspicious. Exit
+    code 0 whatever the verdict: kept, broken, or open (too few labels to say).
+    """
+    with usage_errors():
+        labels = workflows.LabelColumns(correct, wrong, graded, group, by)
+    with friendly_errors():
+        done = workflows.audit(gate_file, later, labels)
+        if as_json:
+            print_json(done.to_dict())
+            return
+        rate = "no row was accepted" if done.error_rate is None else f"{done.n_errors:g} of {done.n_accepted:,} wrong"
+        words = {
+            "kept": "The promise was kept",
+            "broken": "The promise was broken: fit a new gate",
+            "open": "Too few labels to say",
+        }
+        echo(
+            f"{words[done.verdict]}. Accepted rows: {rate}; error rate {done.lower:.4f} to {done.upper:.4f} (each end "
+            f"with confidence {done.confidence:g}), {done.allowed:g} is allowed."
+        )

@@ -1,0 +1,13 @@
+from .artefact import gate_of as gate_of
+from .certificate import Certificate as Certificate
+from .deciding import accepted_below as accepted_below
+from .gate import Gate as Gate
+from .labels import apply_rule as apply_rule
+from .labels import label_rule as label_rule
+from .labels import losses_of as losses_of
+from .plan import TARGETS as TARGETS
+from .plan import Plan as Plan
+from .plan import coverage_table as coverage_table
+from .plan import plan_for as plan_for
+from .settings import PROMISES as PROMISES
+from .units import EVERYTHING as EVERYTHING

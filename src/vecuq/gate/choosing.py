@@ -1,0 +1,108 @@
+"""Which order? Other labels choose it, so that those which certify have not been looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecuq._check import Array
+from vecuq.conformal import Ladder
+from vecuq.errors import CalibrationError
+from vecuq.gate.rule import Labelled, acceptance
+from vecuq.gate.scoring import MODEL, Scoring, columns_in
+from vecuq.gate.settings import GateSettings
+
+BEST = "best"
+# The share of the labels that chooses, and the fewest that may.
+_SHARE, _FEWEST = 0.25, 50
+
+
+def chosen_order(
+    model: Any,
+    rows: Any,
+    losses: Array,
+    usable: NDArray[np.bool_],
+    settings: GateSettings,
+    *,
+    groups: NDArray[np.intp] | None = None,
+) -> tuple[str, NDArray[np.bool_]]:
+    """Return the order with the lowest error over all coverages on some labels, and which labels are left.
+
+    **Assumption.** The labelled rows, or the groups that they come in, are independent.
+
+    **Promise.** The labels that are left are as if the order had been given: what they certify holds.
+
+    **Theorem.** Sample splitting.
+    """
+    units = np.arange(len(losses)) if groups is None else groups
+    candidates = np.unique(units[usable])
+    size = int(_SHARE * len(candidates))
+    if size < _FEWEST:
+        raise CalibrationError(
+            f"order='best' spends a quarter of the labels on the choice, which takes {int(_FEWEST / _SHARE)} labels; "
+            f"there are {len(candidates):,}. Use order='model', or name a column."
+        )
+    pilot = np.isin(units, np.random.default_rng(settings.seed).choice(candidates, size, replace=False)) & usable
+    orders = [MODEL, *columns_in(model)]
+    areas = [error_area(Scoring(model, order, settings.guard).scores(rows)[pilot], losses[pilot]) for order in orders]
+    return orders[int(np.argmin(areas))], ~pilot
+
+
+def error_area(scores: Array, losses: Array) -> float:
+    """Return the mean error rate over all coverages (AURC); equal scores share their mean loss.
+
+    Examples
+    --------
+    >>> error_area(np.array([0.1, 0.2, 0.3]), np.array([0.0, 0.0, 1.0])).__round__(3)
+    0.111
+    """
+    filled = np.where(np.isnan(scores), np.inf, scores)
+    _, inverse, counts = np.unique(filled, return_inverse=True, return_counts=True)
+    shared = (np.bincount(inverse, weights=losses) / counts)[inverse]
+    ordered = shared[np.argsort(filled, kind="stable")]
+    return float((np.cumsum(ordered) / np.arange(1, len(ordered) + 1)).mean())
+
+
+def coverages(
+    model: Any, settings: GateSettings, rows: Any, labelled: Labelled, kept: NDArray[np.bool_]
+) -> dict[str, float]:
+    """Return what each order would have covered with the same labels; only that of the gate is certified."""
+    if settings.target.kind not in ("accuracy", "quality"):
+        return {}
+    return {
+        order: _coverage(again, settings.target.allowed, settings.delta)
+        for order, again in _by_order(model, settings, rows, labelled, kept)
+    }
+
+
+def coverage_lines(
+    model: Any, settings: GateSettings, rows: Any, labelled: Labelled, kept: NDArray[np.bool_]
+) -> dict[str, list[tuple[float, float]]]:
+    """Return, for every order, what it covers at each certified accuracy; each point holds by itself, not all at once.
+
+    The accuracies reach from half to one, closer to each other where errors are rare.
+    """
+    accuracies = 1.0 - np.geomspace(0.5, 0.005, 60)
+    return {
+        order: [(float(a), _coverage(again, 1.0 - a, settings.delta)) for a in accuracies]
+        for order, again in _by_order(model, settings, rows, labelled, kept)
+    }
+
+
+def _by_order(
+    model: Any, settings: GateSettings, rows: Any, labelled: Labelled, kept: NDArray[np.bool_]
+) -> Iterator[tuple[str, Labelled]]:
+    """Yield the labelled rows as each order scores them."""
+    for order in [MODEL, *columns_in(model)]:
+        scoring = Scoring(model, order, settings.guard)
+        scores, known = scoring.scores(rows)[kept], scoring.unlabelled()
+        ladder = Ladder.of(known if len(known) > 1 else scores)
+        yield order, Labelled("", scores, labelled.losses, labelled.groups, ladder)
+
+
+def _coverage(rows: Labelled, allowed: float, delta: float) -> float:
+    walked = acceptance(rows, allowed, delta)
+    return int(walked.n_accepted[walked.walk.last]) / len(rows.scores) if walked.certified else 0.0

@@ -1,0 +1,58 @@
+"""What a gate says when labels do not suffice, or when new rows do not look like the labelled ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vecuq._check import Array, warn_user
+from vecuq.errors import CalibrationWarning
+from vecuq.gate.plan import labels_needed, most_tried
+from vecuq.gate.settings import GateSettings, Learned
+
+# New rows are compared with the labelled ones in batches of at least so many, at a level that chance hardly reaches.
+_FEWEST, _LEVEL = 100, 1e-4
+
+
+def shortfall(settings: GateSettings, learned: Learned) -> str:
+    """Return what is certified instead of the target, and how many labels are missing."""
+    had = [line for line in learned.table if line["accepted"]]
+    said = ""
+    if had:
+        instead = ", ".join(f"{line['accuracy']:g} for {line['coverage']:.0%} of the rows" for line in had)
+        said = f" What is certified, all at once: accuracy {instead}."
+    n_labels = len(learned.labelled.scores)
+    if settings.target.kind in ("accuracy", "quality"):
+        needed = labels_needed(learned.labelled, settings.target.allowed, settings.delta, settings.seed)
+        said += (
+            f" Even {most_tried(learned.labelled):,} labels are not likely to prove it with this order."
+            if needed is None
+            else f" About {max(needed - n_labels, 1):,} more labels are likely to be enough."
+        )
+    return f"The {n_labels:,} labels do not prove {settings.target.words}, so no row is accepted.{said}"
+
+
+def warn_unlike(learned: Learned, scores: Array) -> None:
+    """Warn if the scores of new rows are not distributed like those of the labelled rows."""
+    p_value = resemblance(learned, scores)
+    if p_value is not None and p_value < _LEVEL:
+        warn_user(
+            f"The scores of these {len(scores):,} rows differ from those of the labelled rows (probability without a "
+            f"difference: {p_value:.1g}). The promise is about rows like the labelled ones: label a random sample of "
+            f"these.",
+            CalibrationWarning,
+        )
+
+
+def resemblance(learned: Learned, scores: Array) -> float | None:
+    """Return the p-value of "new and labelled rows have one distribution of scores" (two-sample Kolmogorov-Smirnov).
+
+    Rows without a score are the most uncertain ones. None where either are too few to be compared, or where labelled
+    rows come in groups, for which the test does not hold.
+    """
+    from scipy.stats import ks_2samp
+
+    labelled = learned.labelled
+    if labelled.groups is not None or min(len(labelled.scores), len(scores)) < _FEWEST:
+        return None
+    known, new = (np.nan_to_num(kept, nan=np.inf, posinf=np.inf) for kept in (labelled.scores, scores))
+    return float(ks_2samp(known, new, method="asymp").pvalue)

@@ -1,0 +1,191 @@
+"""From a model and labelled rows to a saved gate; and whether a gate has kept its promise since."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vecuq._files import atomic_files, write_atomic
+from vecuq.conformal import error_rate_lower, error_rate_upper
+from vecuq.errors import CalibrationWarning, ModelFileError, TableError
+from vecuq.gate import Gate, Plan, plan_for
+from vecuq.table import PathLike, TableLike
+from vecuq.workflows.evaluation_files import curves_ending, refuse_outputs
+from vecuq.workflows.labelled_rows import LabelColumns, read_labelled
+from vecuq.workflows.places import kind_word, load_any_model, refuse_place
+
+PICTURES = ("png", "svg", "csv")
+
+
+def gate(
+    model: PathLike,
+    labelled: TableLike,
+    out: PathLike,
+    labels: LabelColumns,
+    *,
+    simultaneous: bool = False,
+    unlabelled: TableLike | None = None,
+    picture: PathLike | None = None,
+    force: bool = False,
+    **target: Any,
+) -> Gate:
+    """Fit a gate to a saved model and a table of labelled rows, and save it.
+
+    Parameters
+    ----------
+    model
+        A saved model, pipeline or conformal column.
+    labelled
+        A table of scores with labels; for a pipeline, a file of outputs with the true classes.
+    out
+        Where the gate goes.
+    labels
+        Which columns hold the labels, the groups and the categories.
+    simultaneous
+        Whether the certificates of all categories hold together.
+    unlabelled
+        A table whose scores set the thresholds, by default the rows that the model keeps.
+    picture
+        Where to draw coverage against certified accuracy, one line per order: png or svg, or csv for the numbers.
+    force
+        Whether ``out`` may replace a file that the job reads, or one of another kind.
+    target
+        Arguments of :class:`vecuq.Gate`: accuracy, confidence, promise, guard, order and the like.
+    """
+    found = load_gateable(model)
+    refuse_place(out, writes="gate", reads=[model, labelled], force=force)
+    if picture is not None:
+        curves_ending(picture, beside=out)
+        refuse_outputs([picture], reads=[labelled], force=force)
+    made = Gate(found, **target)
+    rows = read_labelled(found, labelled, labels)
+    others = None if unlabelled is None else read_unlabelled(found, unlabelled)
+    made.fit(rows.rows, rows.correct, groups=rows.groups, by=rows.by, simultaneous=simultaneous, unlabelled=others)
+    if picture is None:
+        made.save(out)
+        return made
+    with atomic_files(out, picture) as new:
+        write_atomic(new[0], made.to_bytes())
+        _draw(made, rows.rows, new[1])
+    return made
+
+
+def plan(
+    model: PathLike, labelled: TableLike | None, labels: LabelColumns, *, random_state: int | None = None, **target: Any
+) -> Plan:
+    """Return what a target is likely to take, by some labelled rows or, without any, by the target alone."""
+    found = load_gateable(model)
+    made = Gate(found, random_state=random_state, **target)
+    if made.target.kind != "accuracy":
+        raise TableError("A plan is about accuracy or an error rate; give accuracy= or error=.")
+    if labelled is None:
+        return plan_for(None, allowed=made.allowed, confidence=made.confidence)
+    rows = read_labelled(found, labelled, labels)
+    with warnings.catch_warnings():  # that the target is not certified yet is why people plan
+        warnings.simplefilter("ignore", CalibrationWarning)
+        made.fit(rows.rows, rows.correct, groups=rows.groups)
+    pilot = made.learned_.labelled
+    return plan_for(pilot, allowed=made.allowed, confidence=made.confidence, random_state=random_state or 0)
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What later labels say of a promise."""
+
+    verdict: str  # "kept", "broken" or "open"
+    n_labels: int
+    n_accepted: int
+    n_errors: float
+    error_rate: float | None
+    lower: float
+    upper: float
+    allowed: float
+    confidence: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return dict(vars(self))
+
+
+def audit(gate_file: PathLike, later: TableLike, labels: LabelColumns) -> Audited:
+    """Check a promise afterwards, on labelled rows that are a random sample of what was decided.
+
+    The promise is kept if an upper bound on the error rate of accepted rows is at most what it allows, broken if a
+    lower bound is above, and open otherwise. Either verdict is wrong with probability at most 1 - confidence.
+    """
+    made = load_gate(gate_file)
+    if made.target.kind not in ("accuracy", "quality"):
+        raise ModelFileError(f"An audit checks an accuracy, and this gate has another target: {made.target.words}.")
+    rows = read_labelled(made.model, later, labels)
+    accepted = made.accept(rows.rows, by=rows.by)
+    losses = (1.0 - rows.correct)[accepted]
+    delta, n = 1.0 - made.confidence, len(losses)
+    if np.isnan(losses).any():
+        raise TableError(f"{int(np.isnan(losses).sum()):,} accepted rows have no label; label them, or leave them out.")
+    lower, upper = (float(bound(losses.sum(), n, delta)) for bound in (error_rate_lower, error_rate_upper))
+    if not np.isin(losses, (0.0, 1.0)).all() or rows.groups is not None:
+        lower, upper = _bounds_of_means(losses, rows.groups, accepted, delta)
+    verdict = "kept" if n and upper <= made.allowed else "broken" if n and lower > made.allowed else "open"
+    rate = float(losses.mean()) if n else None
+    return Audited(verdict, len(rows), n, float(losses.sum()), rate, lower, upper, made.allowed, made.confidence)
+
+
+def _bounds_of_means(losses: Any, groups: list[Any] | None, accepted: Any, delta: float) -> tuple[float, float]:
+    """Return bounds on the mean loss over groups, or over rows with graded losses."""
+    from vecuq.conformal import mean_loss_upper
+
+    means = losses
+    if groups is not None:
+        named = np.unique([str(one) for one in np.asarray(groups, dtype=object)[accepted]], return_inverse=True)[1]
+        means = np.bincount(named, weights=losses) / np.bincount(named) if len(losses) else losses
+    if not len(means):
+        return 0.0, 1.0
+    return 1.0 - mean_loss_upper(1.0 - means, delta), mean_loss_upper(means, delta)
+
+
+def load_gateable(model: PathLike) -> Any:
+    """Read a model that a gate can stand on; refuse anything else that was saved."""
+    found = load_any_model(model)
+    if isinstance(found, Gate) or not hasattr(found, "uncertainty"):
+        raise ModelFileError(f"{model} holds a {kind_word(found)}; a model written by `vecuq fit` is needed here.")
+    return found
+
+
+def load_gate(path: PathLike) -> Gate:
+    """Read a gate; refuse any other saved kind."""
+    found = load_any_model(path)
+    if not isinstance(found, Gate):
+        raise ModelFileError(f"{path} holds a {kind_word(found)}; a gate written by `vecuq gate` is needed here.")
+    return found
+
+
+def read_unlabelled(model: Any, path: TableLike) -> Any:
+    """Read rows without labels, as the model takes them."""
+    from vecuq.outputs import read_outputs
+    from vecuq.table import TableReader
+
+    if hasattr(model, "measure"):
+        return read_outputs(path, temperature=model.temperature_)
+    return TableReader(path, columns=getattr(model, "columns", ())).whole()
+
+
+def _draw(made: Gate, rows: Any, out: PathLike) -> None:
+    """Write coverage against certified accuracy: as a picture, or as numbers."""
+    lines = made.coverage_lines(rows)
+    if curves_ending(out) == "csv":
+        import pyarrow as pa
+
+        from vecuq.table import write_batches
+
+        points = [(order, *point) for order, line in lines.items() for point in line]
+        columns = dict(zip(("order", "accuracy", "coverage"), map(list, zip(*points, strict=True)), strict=True))
+        write_batches(out, iter([pa.RecordBatch.from_pydict(columns)]))
+        return
+    from vecuq._draw import to_png, to_svg
+    from vecuq.report import coverage_picture
+
+    figure = coverage_picture(lines, made.order_, target=made.target.value if made.allowed < 1 else None)
+    write_atomic(out, to_png(figure) if curves_ending(out) == "png" else to_svg(figure))

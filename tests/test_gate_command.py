@@ -1,0 +1,165 @@
+"""`vecuq gate`, `sample`, `audit` and `score` with a gate, as a person types them."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from vecuq import load
+from vecuq.cli import app
+
+PLAIN = {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}
+SCORES = ["entropy", "knn"]
+
+
+def frame(n: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    rows = rng.gamma(1.0, size=(n, 2))
+    wrong = rng.random(n) < rows.sum(axis=1) / 16
+    labels = {"is_correct": (~wrong).astype(int), "is_error": wrong.astype(int), "answer": np.where(wrong, "no", "yes")}
+    quality = np.clip(1 - rows.sum(axis=1) / 16 * rng.random(n) * 2, 0, 1)
+    more = {"subject": rng.choice(["law", "art"], n), "session": np.arange(n) // 4, "quality": quality}
+    return pd.DataFrame({"id": np.arange(n), **dict(zip(SCORES, rows.T, strict=True)), **labels, **more})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("gate")
+    frame(600, 0)[SCORES].to_parquet(made / "calibration.parquet")
+    frame(900, 1).to_parquet(made / "labelled.parquet")
+    frame(2000, 2).to_csv(made / "new.csv", index=False)
+    run(made, "fit calibration.parquet -o model.vecuq")
+    run(made, "gate model.vecuq labelled.parquet --correct is_correct --accuracy 0.9 -o gate.vecuq")
+    return made
+
+
+def run(folder, line, code=0):
+    words = [
+        str(folder / word) if "." in word and not word[0].isdigit() and "=" not in word else word
+        for word in line.split()
+    ]
+    done = CliRunner().invoke(app, words, env=PLAIN)
+    assert done.exit_code == code, done.output
+    return done
+
+
+def test_the_command_line_decides_as_python_does(folder):
+    run(folder, "score gate.vecuq new.csv -o decided.csv")
+    decided = pd.read_csv(folder / "decided.csv")
+    gate = load(folder / "gate.vecuq")
+    new = pd.read_csv(folder / "new.csv")
+    np.testing.assert_array_equal(decided["accept"], gate.accept(new))
+    np.testing.assert_array_equal(decided["p_wrong"], gate.p_wrong(new))
+    assert decided["is_correct"][decided["accept"]].mean() >= 0.9
+
+
+def test_the_certificate_is_printed_with_a_table_of_targets(folder):
+    done = run(folder, "gate model.vecuq labelled.parquet --wrong is_error --accuracy 0.9 -o again.vecuq")
+    assert "With confidence 90 %, at least 90 % of the accepted rows are right." in done.output
+    assert "Assumption: The labelled rows are a random sample" in done.output
+    assert "all at once" in done.output
+    assert "Coverage of other orders" in done.output
+
+
+def test_json_holds_the_certificate(folder):
+    done = run(folder, "gate model.vecuq labelled.parquet --correct is_correct --accuracy 0.9 -o again.vecuq --json")
+    found = json.loads(done.stdout)
+    assert found["certified"]
+    assert found["n_labels"] == 900
+    assert [line["accuracy"] for line in found["table"]] == [0.8, 0.9, 0.95, 0.99]
+
+
+def test_a_rule_makes_labels_of_a_quality(folder):
+    run(folder, "gate model.vecuq labelled.parquet --correct quality>=0.7 --accuracy 0.8 -o rule.vecuq")
+    assert load(folder / "rule.vecuq").certified_
+
+
+def test_a_mean_quality_is_certified(folder):
+    done = run(folder, "gate model.vecuq labelled.parquet --quality-column quality --quality 0.85 -o q.vecuq")
+    assert "the mean quality of the accepted rows is at least 0.85" in done.output
+
+
+def test_categories_and_groups(folder):
+    options = "--correct is_correct --accuracy 0.85 --by subject --group session"
+    done = run(folder, f"gate model.vecuq labelled.parquet {options} -o by.vecuq")
+    assert "art" in done.output
+    assert "random row of a random group" in done.output
+    run(folder, "score by.vecuq new.csv --by subject -o by.parquet")
+    done = run(folder, "score by.vecuq new.csv -o by.parquet", code=1)
+    assert "name the column of categories with --by" in done.stderr
+
+
+def test_the_average_promise_takes_the_file_for_one_batch(folder):
+    run(folder, "gate model.vecuq labelled.parquet --correct is_correct --promise average -o average.vecuq")
+    run(folder, "score average.vecuq new.csv -o average.csv")
+    gate, new = load(folder / "average.vecuq"), pd.read_csv(folder / "new.csv")
+    decided = pd.read_csv(folder / "average.csv")
+    np.testing.assert_array_equal(decided["accept"], gate.accept(new))
+
+
+def test_a_picture_or_its_numbers_are_written_beside_the_gate(folder):
+    base = "gate model.vecuq labelled.parquet --correct is_correct --accuracy 0.9 -o pictured.vecuq"
+    run(folder, f"{base} --picture lines.png")
+    assert (folder / "lines.png").read_bytes().startswith(b"\x89PNG")
+    run(folder, f"{base} --picture lines.csv")
+    lines = pd.read_csv(folder / "lines.csv")
+    assert set(lines["order"]) == {"model", *SCORES}
+    assert lines["coverage"].between(0, 1).all()
+
+
+def test_a_plan_says_what_must_be_deferred_and_how_many_labels_it_may_take(folder):
+    done = run(folder, "gate model.vecuq labelled.parquet --correct is_correct --accuracy 0.95 --plan")
+    assert "must be deferred" in done.output
+    assert "45 accepted labels without an error" in done.output
+    assert not (folder / "plan.vecuq").exists()
+    assert "45 accepted" in run(folder, "gate model.vecuq --accuracy 0.95 --plan").output
+
+
+def test_a_sample_is_random_seeded_and_knows_its_rows(folder):
+    run(folder, "sample new.csv -n 50 --seed 1 -o one.csv")
+    run(folder, "sample new.csv -n 50 --seed 1 -o same.csv")
+    run(folder, "sample new.csv -n 50 --seed 2 -o other.csv")
+    one, same, other = (pd.read_csv(folder / name) for name in ("one.csv", "same.csv", "other.csv"))
+    pd.testing.assert_frame_equal(one, same)
+    assert set(one["row"]) != set(other["row"])
+    new = pd.read_csv(folder / "new.csv")
+    np.testing.assert_array_equal(new["id"].to_numpy()[one["row"]], one["id"])
+    assert "has 2,000" in run(folder, "sample new.csv -n 9999 -o one.csv", code=1).stderr
+
+
+def test_an_audit_says_kept_broken_or_open(folder):
+    assert "kept" in run(folder, "audit gate.vecuq new.csv --correct is_correct").output
+    few = frame(30, 3)
+    few.to_csv(folder / "few.csv", index=False)
+    assert "Too few labels to say" in run(folder, "audit gate.vecuq few.csv --correct is_correct").output
+    bad = frame(2000, 4).assign(is_correct=np.arange(2000) % 2)
+    bad.to_csv(folder / "bad.csv", index=False)
+    done = run(folder, "audit gate.vecuq bad.csv --correct is_correct --json")
+    assert json.loads(done.stdout)["verdict"] == "broken"
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [
+        ("gate model.vecuq labelled.parquet --correct answer -o x.vecuq", 1, "'answer' holds text"),
+        ("gate model.vecuq labelled.parquet --correct nothing -o x.vecuq", 1, "lacks ['nothing']"),
+        ("gate model.vecuq labelled.parquet -o x.vecuq", 1, "Which column holds the labels"),
+        ("gate model.vecuq labelled.parquet --correct quality -o x.vecuq", 1, "must be 0 or 1"),
+        ("gate gate.vecuq labelled.parquet --correct is_correct -o x.vecuq", 1, "holds a gate"),
+        ("gate model.vecuq labelled.parquet --correct is_correct -o model.vecuq", 1, "choose another name"),
+        ("gate model.vecuq labelled.parquet --correct is_correct --accuracy 0.9 --error-rate 0.1", 1, "one target"),
+        ("gate model.vecuq -o x.vecuq", 2, "Labelled rows are needed"),
+        ("audit model.vecuq new.csv --correct is_correct", 1, "a gate written by `vecuq gate` is needed"),
+        ("score model.vecuq new.csv --by subject -o x.csv", 1, "without a gate"),
+    ],
+)
+def test_bad_input_is_one_line(folder, line, code, words):
+    done = run(folder, line, code=code)
+    assert words in " ".join(done.stderr.split())
+    assert not (folder / "x.vecuq").exists()
+
+
+def test_info_shows_the_promise(folder):
+    assert "at least 90 % of the accepted rows are right" in run(folder, "info gate.vecuq").output
