@@ -25,6 +25,7 @@ from .errors import VecuqError as VecuqError
 from .errors import VecuqWarning as VecuqWarning
 from .gate import Certificate as Certificate
 from .gate import Gate as Gate
+from .gate import LiveGate as LiveGate
 from .monitor import Monitor as Monitor
 from .outputs import ClassifierOutputs as ClassifierOutputs
 from .outputs import read_outputs as read_outputs
@@ -35,8 +36,10 @@ from .ranker import Ranking as Ranking
 from .ranker import Settings as Settings
 from .ranker import Sketch as Sketch
 from .ranker import VecUQ as VecUQ
+from .ranker import Weights as Weights
 from .ranker import fit_ranker as fit_ranker
 from .ranker import fit_stream as fit_stream
+from .ranker import learn_weights as learn_weights
 from .ranker import sketch as sketch
 from .table import ScoreTable as ScoreTable
 from .table import read_table as read_table

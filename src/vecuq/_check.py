@@ -161,6 +161,34 @@ def refuse_incomplete(values: Array, columns: Sequence[str]) -> None:
         )
 
 
+def binary_labels(name: str, labels: Any, n_rows: int) -> NDArray[np.bool_]:
+    """Return one label per row, 0 or 1, as False and True; anything else, unknown included, is an error."""
+    masked = np.ma.isMaskedArray(labels)
+    try:
+        found = np.asarray(labels.astype(float).filled(np.nan) if masked else labels)
+    except ValueError:
+        raise TableError(f"{name} must be one label per row, 0 or 1; got lists of several lengths.") from None
+    if found.ndim != 1 or len(found) != n_rows:
+        raise TableError(f"{name} must be one label for each of {n_rows:,} rows; got {shape_of(found)}.")
+    if found.dtype.kind not in "biufO" or any(isinstance(one, str | bytes) for one in found.tolist()):
+        raise TableError(f"{name} must be 0 or 1, or false or true; got {one_line(repr(found.tolist()[0]), most=40)}.")
+    known = _as_numbers(found)
+    if np.isnan(known).any():
+        raise TableError(f"{int(np.isnan(known).sum()):,} of {n_rows:,} rows have no {name}; leave them out first.")
+    other = known[(known != 0.0) & (known != 1.0)]
+    if len(other):
+        raise TableError(f"{name} must be 0 or 1, or false or true; got {other[0]:g}.")
+    return np.asarray(known == 1.0)
+
+
+def _as_numbers(labels: NDArray[Any]) -> Array:
+    """Return labels as numbers; what is none, None included, is NaN."""
+    if labels.dtype.kind != "O":
+        return np.asarray(labels, dtype=float)
+    plain = (one if isinstance(one, bool | int | float | np.number | np.bool_) else math.nan for one in labels)
+    return np.fromiter(plain, dtype=float, count=len(labels))
+
+
 def existing_file(path: str | os.PathLike[str]) -> Path:
     """Return the path if it is a readable file; a folder or nothing at all is an error."""
     found = Path(path)

@@ -18,6 +18,7 @@ _READERS = {
     "pipeline": ("vecuq.pipeline", "pipeline_of"),
     "monitor": ("vecuq.monitor", "monitor_of"),
     "gate": ("vecuq.gate", "gate_of"),
+    "live": ("vecuq.gate", "live_of"),
 }
 
 _REMEDIES = {
@@ -26,11 +27,12 @@ _REMEDIES = {
     "pipeline": "Fit it again.",
     "monitor": "Start again with another state file.",
     "gate": "Fit it again.",
+    "live": "Start again with another state file.",
 }
 
 
 def load(source: Source, *, ranker: Any = None) -> Any:
-    """Read a ranker, pipeline, gate, monitor or sketch that was saved; refuse anything else with one clear line.
+    """Read a ranker, pipeline, gate, live gate, monitor or sketch that was saved; refuse anything else in one line.
 
     Parameters
     ----------
@@ -56,8 +58,8 @@ def load(source: Source, *, ranker: Any = None) -> Any:
     put_together = getattr(import_module(room), name)
     try:
         with np.errstate(all="ignore"):  # numbers that make no sense overflow before they are refused
-            # A gate holds its model as it would be saved.
-            more = {"monitor": (ranker,), "gate": (load,)}.get(kind, ())
+            # A gate holds its model as it would be saved, and a live gate its gate.
+            more = {"monitor": (ranker,), "gate": (load,), "live": (load,)}.get(kind, ())
             return put_together(header, arrays, *more)
     except ModelFileError as error:
         raise ModelFileError(f"{place} cannot be loaded. {one_line(error, most=300)}") from None

@@ -48,7 +48,7 @@ def _lines(found: dict[str, Any], before: str = "") -> dict[str, str | None]:
     return lines
 
 
-_IN_ONE_LINE = ("rows", "settings", "diagnostics", "evidence")
+_IN_ONE_LINE = ("rows", "weights", "settings", "diagnostics", "evidence")
 
 
 def _column(one: dict[str, Any]) -> str:

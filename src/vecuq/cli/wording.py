@@ -18,7 +18,7 @@ _RENAMED = {"random_state": "seed", "n_jobs": "jobs", "api_key": "api_key_env", 
 _OF_OTHERS = (
     *("alpha", "anchor_mass", "anchors", "columns", "epsilon", "flip", "grid", "holdback", "max_iter", "missing"),
     *("n_targets", "on_failure", "overshoot", "reference", "replace", "scaling", "seed", "select", "solver", "tol"),
-    "top",
+    *("top", "weights"),
 )
 # A list of texts as Python writes it, each in the quotes that it does not hold.
 _TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""

@@ -27,6 +27,8 @@ from vecuq.conformal.bounds import (
 from vecuq.conformal.p_values import Seed, conformal_p_values, flagged, seed_of, threshold_at, tie_draws
 from vecuq.conformal.probability import WrongRates, wrong_rates
 from vecuq.conformal.selection import SELECTIONS, deliverable, largest_selected, selected
+from vecuq.conformal.sequences import Doubt, doubted, running_error_lower, running_error_upper
+from vecuq.conformal.streams import Discoveries, select_by_e_values, select_by_pooling
 from vecuq.conformal.ties import after, around, last_equal
 from vecuq.conformal.urn import Bins, SortedScores, uniform_ranks
 
@@ -36,6 +38,8 @@ __all__ = [
     "Acceptance",
     "Bet",
     "Bins",
+    "Discoveries",
+    "Doubt",
     "Fortune",
     "Ladder",
     "Played",
@@ -52,6 +56,7 @@ __all__ = [
     "conformal_p_values",
     "coverage_margin",
     "deliverable",
+    "doubted",
     "error_rate_lower",
     "error_rate_p_values",
     "error_rate_upper",
@@ -62,7 +67,11 @@ __all__ = [
     "mean_loss_p_values",
     "mean_loss_upper",
     "play",
+    "running_error_lower",
+    "running_error_upper",
     "seed_of",
+    "select_by_e_values",
+    "select_by_pooling",
     "selected",
     "shares_of_delta",
     "stakes_for",

@@ -5,6 +5,11 @@ from .gate import Gate as Gate
 from .labels import apply_rule as apply_rule
 from .labels import label_rule as label_rule
 from .labels import losses_of as losses_of
+from .late_labels import Updated as Updated
+from .live import Decisions as Decisions
+from .live import Epoch as Epoch
+from .live import LiveGate as LiveGate
+from .live_state import live_of as live_of
 from .plan import TARGETS as TARGETS
 from .plan import Plan as Plan
 from .plan import coverage_table as coverage_table

@@ -3,7 +3,8 @@
 from vecuq.monitor.begin import JOINT, MISSING
 from vecuq.monitor.counted import CountedFile
 from vecuq.monitor.monitor import Monitor
+from vecuq.monitor.selection import StreamSelection
 from vecuq.monitor.state import monitor_of
 from vecuq.monitor.stream import Alarm
 
-__all__ = ["JOINT", "MISSING", "Alarm", "CountedFile", "Monitor", "monitor_of"]
+__all__ = ["JOINT", "MISSING", "Alarm", "CountedFile", "Monitor", "StreamSelection", "monitor_of"]

@@ -2,11 +2,15 @@ from .artefact import parts_of as parts_of
 from .artefact import ranker_of as ranker_of
 from .describe import card_of as card_of
 from .describe import meanings_of as meanings_of
+from .describe import weights_line as weights_line
 from .diagnostics import Diagnostics as Diagnostics
 from .estimator import VecUQ as VecUQ
 from .fit import fit_ranker as fit_ranker
 from .judge import falls as falls
+from .learning import learn_weights as learn_weights
 from .missing import MISSING_CHOICES as MISSING_CHOICES
+from .overlap import Matches as Matches
+from .overlap import Overlap as Overlap
 from .proof import is_proven_monotone as is_proven_monotone
 from .ranker import Ranker as Ranker
 from .ranker import as_ranker as as_ranker
@@ -22,3 +26,4 @@ from .sketches import sketch as sketch
 from .sketches import sketch_of as sketch_of
 from .stream import fit_stream as fit_stream
 from .stream import stream_nodes as stream_nodes
+from .weights import Weights as Weights

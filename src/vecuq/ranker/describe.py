@@ -10,6 +10,7 @@ import numpy as np
 
 from vecuq._draw import histogram_svg, html_card
 from vecuq.conformal import threshold_at
+from vecuq.ranker.weights import Weights
 
 if TYPE_CHECKING:
     from vecuq.ranker.ranker import Ranker
@@ -24,15 +25,37 @@ def describe_ranker(ranker: Ranker) -> dict[str, Any]:
             {
                 "name": name,
                 "direction": direction_of(name, ranker.flipped),
-                "constant": k not in ranker.active,
+                "constant": name in ranker.diagnostics.constant_columns,
             }
             for k, name in enumerate(ranker.columns)
         ],
         "rows": {"map": ranker.diagnostics.n_map, "held back": ranker.diagnostics.n_held},
         "thresholds": thresholds_of(ranker),
-        "settings": ranker.settings.to_dict(),
+        **_weights_of(Weights.of(ranker.settings.weights)),
+        "settings": {name: value for name, value in ranker.settings.to_dict().items() if name != "weights"},
         "diagnostics": ranker.diagnostics.to_dict(),
     }
+
+
+def _weights_of(weights: Weights | None) -> dict[str, Any]:
+    """Return the weights and the labels that they come from, if there are any."""
+    if weights is None:
+        return {}
+    return {"weights": {"columns": dict(weights), "labels": weights.n_labels, "wrong": weights.n_wrong}}
+
+
+def weights_line(given: Any) -> str:
+    """Return weights in one line; nothing where there are none.
+
+    Examples
+    --------
+    >>> weights_line({"entropy": 1.0, "knn": 0.5})
+    'entropy 1, knn 0.5 (given)'
+    """
+    weights = Weights.of(given)
+    if weights is None:
+        return ""
+    return ", ".join(f"{name} {value:.3g}" for name, value in weights.items()) + f" ({weights.source})"
 
 
 def direction_of(name: str, flipped: Collection[str]) -> str:
@@ -76,8 +99,10 @@ def facts_of(ranker: Ranker) -> dict[str, str]:
     names = [f"{name} (flipped)" if name in ranker.flipped else name for name in ranker.columns]
     constant = ranker.diagnostics.constant_columns
     shown = [f"{value:.4g} at alpha {alpha}" for alpha, value in thresholds_of(ranker).items() if value is not None]
+    weights = weights_line(ranker.settings.weights)
     return {
         "columns": ", ".join(names) + (f"; constant: {', '.join(constant)}" if constant else ""),
+        **({"weights": weights} if weights else {}),
         "rows": f"{ranker.diagnostics.n_map:,} fitted the map, {ranker.diagnostics.n_held:,} held back",
         "thresholds": ", ".join(shown) or "none: no held-back rows, or too few",
     }

@@ -34,7 +34,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
     Parameters
     ----------
     reference, epsilon, scaling, anchors, anchor_mass, overshoot, holdback, grid, n_targets, solver, tol, max_iter,\
- on_failure, alpha, random_state
+ on_failure, alpha, random_state, weights
         The choices of the method, explained in :class:`vecuq.Settings`.
     columns
         Names of the score columns when fitting on a frame, by default its floating-point ones; names for the columns
@@ -97,6 +97,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         ranges: Any = None,
         n_jobs: int | None = None,
         missing: str = "nan",
+        weights: Any = None,
     ) -> None:
         self.reference = reference
         self.epsilon = epsilon
@@ -118,6 +119,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         self.ranges = ranges
         self.n_jobs = n_jobs
         self.missing = missing
+        self.weights = weights
 
     @classmethod
     def paper(cls, **changes: Any) -> VecUQ:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from vecuq._check import Array, refuse_missing
+from vecuq._check import Array, refuse_missing, warn_user
 from vecuq._run import one_blas_thread
-from vecuq.errors import CalibrationError, SettingError
+from vecuq.errors import CalibrationError, CalibrationWarning, SettingError
 from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.forecast import Progress
 from vecuq.ranker.judge import judge_plan, monotone_violations
@@ -18,6 +18,7 @@ from vecuq.ranker.rows import MapRows, held_back_rows, kept_rows
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Sketch
 from vecuq.ranker.solve import Problem, solve_transport
+from vecuq.ranker.weights import Weights, active_weights
 from vecuq.table import ScoreTable, warn_of_columns
 from vecuq.transport import (
     MAX_COLUMNS,
@@ -82,9 +83,14 @@ def fit_map(
 ) -> Ranker:
     """Fit the map to what is known of its rows, and read p-values and thresholds from the rows held back."""
     reference = named_reference(settings.reference)
-    active = varying_columns(known, len(held))
+    weights = _weights_for(known, settings)
+    settings = replace(settings, weights=weights)
+    varying = varying_columns(known, len(held))
+    active = varying if weights is None else _weighted_columns(weights, varying, known)
     rows = None if known.rows is None else known.rows[:, active]
     scaler = fit_scaler(known.low[active], known.high[active], settings.scaling, signed=reference.signed, rows=rows)
+    scaler = replace(scaler, weights=active_weights(weights, known.columns, active))
+    _warn_of_small_epsilon(scaler, settings)
     low, high = scaler.transform(np.stack([known.low[active], known.high[active]]))
     corners = outer_anchors(low, high, settings.anchors, signed=reference.signed)
     row_weight, corners = shared_mass(known.count, corners, settings.anchor_mass)
@@ -105,7 +111,9 @@ def fit_map(
         n_targets=targets.size,
         n_anchors=_count(corners),
         anchor_mass=0.0 if corners is None else corners.mass,
-        constant_columns=tuple(name for k, name in enumerate(known.columns) if k not in active),
+        constant_columns=tuple(
+            name for k, name in enumerate(known.columns) if k not in varying and (weights is None or weights[name])
+        ),
         monotone_violations=None,
     )
     ranker = Ranker(
@@ -121,6 +129,7 @@ def fit_map(
         settings=settings,
         diagnostics=diagnostics,
         kept=kept_rows(known, held, settings),
+        prints=known.prints,
     )
     with one_blas_thread():
         judged = replace(diagnostics, monotone_violations=monotone_violations(ranker, scaled))
@@ -157,6 +166,39 @@ def varying_columns(known: MapRows, n_held: int) -> list[int]:
             f"Leave out columns that repeat others, or combine the groups first and rank the group scores."
         )
     return active
+
+
+def _weights_for(known: MapRows, settings: Settings) -> Weights | None:
+    """Return the weights, once they are known to be those of the columns; equal ones that were given are none."""
+    weights = Weights.of(settings.weights)
+    if weights is None:
+        return None
+    weights.check_columns(known.columns, known.flipped)
+    return None if weights.equal and not weights.learned else weights
+
+
+def _weighted_columns(weights: Weights, varying: list[int], known: MapRows) -> list[int]:
+    """Return the varying columns that have a weight."""
+    active = [k for k in varying if weights[known.columns[k]] > 0]
+    if not active:
+        raise CalibrationError(
+            f"Every column that varies over the calibration rows has the weight 0: "
+            f"{', '.join(known.columns[k] for k in varying)}. Give one of them a weight."
+        )
+    return active
+
+
+def _warn_of_small_epsilon(scaler: Scaler, settings: Settings) -> None:
+    """Warn where the transport, which spreads every column over the same law, undoes much of the weights."""
+    if scaler.weights is not None and settings.epsilon < _SMALL_EPSILON:
+        warn_user(
+            f"At epsilon={settings.epsilon:g} the transport undoes a part of the weights: it spreads every column "
+            f"over the same law. Use epsilon=0.5 or more.",
+            CalibrationWarning,
+        )
+
+
+_SMALL_EPSILON = 0.5
 
 
 def reference_targets(

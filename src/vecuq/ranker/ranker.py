@@ -28,11 +28,12 @@ from vecuq.ranker.describe import card_of, describe_ranker, line_of
 from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.explain import METHODS, contributions_of
 from vecuq.ranker.missing import MISSING_CHOICES, IncompleteRows, by_missing_columns
+from vecuq.ranker.overlap import Overlap, overlap_of
 from vecuq.ranker.ranking import How, Ranking
 from vecuq.ranker.reasons import leading_columns, sentences
 from vecuq.ranker.rows import Kept
 from vecuq.ranker.settings import Settings
-from vecuq.table import Matching, ScoreTable
+from vecuq.table import Fingerprints, Matching, ScoreTable
 from vecuq.transport import RankMap, Scaler, lengths, sums_of_squares
 
 
@@ -67,6 +68,8 @@ class Ranker:
         The choices of the method.
     diagnostics
         How the fit went.
+    prints
+        Fingerprints of the rows that fitted the map; None in models saved by vecuq 0.1.
     """
 
     columns: tuple[str, ...]
@@ -81,6 +84,7 @@ class Ranker:
     kept: Kept
     settings: Settings
     diagnostics: Diagnostics
+    prints: Fingerprints | None = None
 
     def rank(
         self,
@@ -287,6 +291,14 @@ class Ranker:
         from vecuq.ranker.artefact import parts_of
 
         return tensor_bytes(*parts_of(self))
+
+    def overlap(self, data: Any) -> Overlap:
+        """Return which rows match those that this ranker was made of: the map's, the weights', the held-back ones.
+
+        Rows are compared by value. Labelled rows for a decision with a promise must be others than the map's and the
+        weights'; scores that take few values match by chance, as often as the held-back rows do.
+        """
+        return overlap_of(self, self.values_of(data))
 
     def describe(self) -> dict[str, Any]:
         """Return columns, directions, rows, thresholds, settings and diagnostics as plain values."""

@@ -11,7 +11,7 @@ from vecuq._check import Array
 from vecuq.errors import CalibrationError
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Sketch
-from vecuq.table import ScoreTable
+from vecuq.table import Fingerprints, ScoreTable
 
 # More held-back rows than this resolve nothing: p-values down to 1e-5.
 MOST_HELD = 100_000
@@ -30,16 +30,19 @@ class MapRows:
     high: Array
     rows: Array | None
     sketch: Sketch | None
+    prints: Fingerprints | None = None
 
     @staticmethod
     def of_rows(table: ScoreTable, rows: Array) -> MapRows:
         """Know everything."""
-        return MapRows(table.columns, table.flipped, len(rows), rows.min(axis=0), rows.max(axis=0), rows, None)
+        box, prints = (rows.min(axis=0), rows.max(axis=0)), Fingerprints.of(rows)
+        return MapRows(table.columns, table.flipped, len(rows), *box, rows, None, prints)
 
     @staticmethod
     def of_sketch(made: Sketch) -> MapRows:
         """Know the extremes and the moments."""
-        return MapRows(made.columns, made.flipped, made.count, made.seen_low, made.seen_high, None, made)
+        box = made.seen_low, made.seen_high
+        return MapRows(made.columns, made.flipped, made.count, *box, None, made, made.prints)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from vecuq._check import in_range, one_of, whole_number
 from vecuq.errors import SettingError
+from vecuq.ranker.weights import Weights
 from vecuq.transport import GRIDS, SCALINGS, Reference, named_reference, reference_name
 
 
@@ -51,6 +53,9 @@ class Settings:
         False-alarm rate of ``predict`` and the default of ``flag``.
     random_state
         Seed of the split into map rows and held-back rows; None is a fixed seed too.
+    weights
+        How much each column counts: a dict by column name, or what :func:`vecuq.learn_weights` returns. They multiply
+        the scaled columns, whatever the scaling; learned ones belong to ``"featurewise"``. None: all alike.
     """
 
     reference: str | Reference = "beta"
@@ -68,6 +73,7 @@ class Settings:
     on_failure: str = "error"
     alpha: float = 0.05
     random_state: int | None = None
+    weights: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         named_reference(self.reference)
@@ -87,6 +93,13 @@ class Settings:
         in_range("alpha", self.alpha, 0.0, 1.0, ends="()")
         if self.random_state is not None:
             whole_number("random_state", self.random_state, 0)
+        self._check_weights()
+
+    def _check_weights(self) -> None:
+        weights = Weights.of(self.weights)
+        if weights is not None and weights.learned and self.scaling != "featurewise":
+            raise SettingError(f"Learned weights belong to scaling='featurewise'; got scaling={self.scaling!r}.")
+        object.__setattr__(self, "weights", weights)
 
     def _check_targets(self) -> None:
         if isinstance(self.n_targets, str):
@@ -100,9 +113,13 @@ class Settings:
         return Settings(**{**PAPER, **changes})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values; a reference object is shown by its representation."""
-        values = asdict(self)
+        """Return plain values; a reference object is shown by its representation, weights only where there are some."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         values["reference"] = self.reference if isinstance(self.reference, str) else reference_name(self.reference)
+        if self.weights is None:
+            del values["weights"]
+        else:
+            values["weights"] = dict(self.weights)
         return {key: value.item() if hasattr(value, "item") else value for key, value in values.items()}
 
 

@@ -5,6 +5,7 @@ from vecuq.table.choice import CONTRIBUTION, QUALITY, RESERVED, is_added
 from vecuq.table.doubts import warn_of_columns
 from vecuq.table.front import TakesScores
 from vecuq.table.matching import Matching
+from vecuq.table.prints import MOST_HASHES, Fingerprints, Hashes, row_hashes
 from vecuq.table.reading import TableLike, TableReader, count_rows, read_batches, read_table
 from vecuq.table.score_table import ScoreTable
 from vecuq.table.source import (
@@ -25,9 +26,12 @@ __all__ = [
     "BATCH_ROWS",
     "CONTRIBUTION",
     "EXTENSIONS",
+    "MOST_HASHES",
     "QUALITY",
     "RESERVED",
     "STDOUT_FORMATS",
+    "Fingerprints",
+    "Hashes",
     "Matching",
     "PathLike",
     "ScoreTable",
@@ -46,6 +50,7 @@ __all__ = [
     "python_cells",
     "read_batches",
     "read_table",
+    "row_hashes",
     "stands_for",
     "warn_of_columns",
     "write_batches",

@@ -17,8 +17,15 @@ from .gating import gate as gate
 from .gating import load_gate as load_gate
 from .gating import plan as plan
 from .informing import info as info
+from .labelled import Labelled as Labelled
 from .labelled_rows import LabelColumns as LabelColumns
 from .labels import Labels as Labels
+from .living import Decided as Decided
+from .living import LabelsTaken as LabelsTaken
+from .living import LiveSettings as LiveSettings
+from .living import decide_live as decide_live
+from .living import recalibrate_live as recalibrate_live
+from .living import update_live as update_live
 from .measuring import DEFAULT_MEASURES as DEFAULT_MEASURES
 from .measuring import Measured as Measured
 from .measuring import measure as measure

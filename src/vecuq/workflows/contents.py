@@ -13,6 +13,7 @@ from vecuq.table import PathLike, is_table_name
 # What a kind is called in messages; any other kind is called by its own name.
 WORDS = {
     "gate": "a gate",
+    "live": "the state of a live gate",
     "model": "a model",
     "monitor": "the state of a monitor",
     "pipeline": "a pipeline",

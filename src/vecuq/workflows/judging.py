@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ class Judge:
     by: str | None = None
     limits: Array | None = None  # up to which score each unit accepts; None until a batch gate has seen all rows
 
-    added = ("accept", "p_wrong")
+    added: ClassVar[tuple[str, ...]] = ("accept", "p_wrong")
 
     def refuse(self, present: Sequence[str]) -> None:
         """Raise, before any row is read, if the gate needs a column of categories that is not named, or not there."""

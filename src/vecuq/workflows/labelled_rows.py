@@ -54,11 +54,11 @@ def read_labelled(model: Any, path: TableLike, labels: LabelColumns) -> Labelled
     columns = getattr(model, "columns", ())
     table = TableReader(path, columns=columns).whole()
     return LabelledRows(
-        table, _correct(table, labels), _values(table, labels.group, "group"), _values(table, labels.by, "by")
+        table, correct_in(table, labels), values_in(table, labels.group, "group"), values_in(table, labels.by, "by")
     )
 
 
-def _correct(table: pa.Table, labels: LabelColumns) -> Array:
+def correct_in(table: pa.Table, labels: LabelColumns) -> Array:
     """Return 1 where a row is right and 0 where it is wrong; a quality as it is."""
     asked = labels.correct or labels.wrong or labels.quality
     if asked is None:
@@ -76,7 +76,8 @@ def _correct(table: pa.Table, labels: LabelColumns) -> Array:
     return 1.0 - said if labels.wrong else said
 
 
-def _values(table: pa.Table, name: str | None, purpose: str) -> list[Any] | None:
+def values_in(table: pa.Table, name: str | None, purpose: str) -> list[Any] | None:
+    """Return the cells of a column that was named for a purpose; None if none was."""
     if name is None:
         return None
     wanted_columns([name], table.column_names, purpose=f"named as {purpose}")

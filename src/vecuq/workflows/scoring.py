@@ -123,7 +123,7 @@ def score(
         raise SettingError("by= is for a gate with categories; this is a model without a gate.")
     inside = found if judge is None else judge.gate.model
     return score_rows(
-        _scoring_model(inside, model), new, out, wanted, stdout_format=stdout_format, judge=judge, watch=watch
+        scoring_model(inside, model), new, out, wanted, stdout_format=stdout_format, judge=judge, watch=watch
     )
 
 
@@ -157,7 +157,7 @@ def score_rows(
     return done
 
 
-def _scoring_model(found: Any, model: PathLike) -> Ranker | VecUQPipeline:
+def scoring_model(found: Any, model: PathLike) -> Ranker | VecUQPipeline:
     """Return what was loaded if it can score; scikit-learn is imported only for a pipeline."""
     if isinstance(found, Ranker):
         return found
