@@ -98,7 +98,7 @@ TOO_MUCH = (
 )
 SAID = {
     "README.md": (
-        "exchangeable with the calibration rows, on average over calibration sets",
+        "holds for exchangeable rows, on average over calibration sets",
         "does not rank better than a plain sum",
         "8 (2^m - 1) for m columns",
     ),
