@@ -85,3 +85,50 @@ def test_the_limits_of_tables_are_those_that_the_page_states():
         f"`{limits.ROOM_VARIABLE}`",
     ):
         assert stated in page
+
+
+# Sentences that were once written, and promised more than the theorem behind them.
+TOO_MUCH = (
+    "a p-value that holds",
+    "a threshold that keeps its false-alarm rate",
+    "false alarms, ever",
+    "a law of reference",
+    "two hundred or more for p-values",
+    "more rows than the 2^m - 1 anchors",
+)
+SAID = {
+    "README.md": (
+        "holds for exchangeable rows, on average over calibration sets",
+        "does not rank better than a plain sum",
+        "8 (2^m - 1) for m columns",
+    ),
+    "docs/decisions.md": (
+        "No dependence in time",
+        "No sessions",
+        "You have one set, and it serves every decision",
+        "If the calibration rows are complete, any regular share of missing values is a change",
+        "for independent rows without drift, the chance of *ever* raising a false alarm",
+        "This is a chance per monitor, not a share of the alarms",
+        "To keep 1 % with 90 % confidence takes 230",
+    ),
+    "docs/method.md": ("A fit is not refused",),
+}
+
+
+def words_of(page):
+    return " ".join(page.read_text("utf-8").split())
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*(page for page in PAGES if page.name != "CHANGELOG.md"), *sorted((ROOT / "src").rglob("*.py"))],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
+def test_no_page_promises_more_than_its_theorem(page):
+    assert [sentence for sentence in TOO_MUCH if sentence in words_of(page)] == []
+
+
+@pytest.mark.parametrize("page", SAID)
+def test_what_a_promise_assumes_is_said_where_it_is_made(page):
+    words = words_of(ROOT / page).replace("**", "")
+    assert [sentence for sentence in SAID[page] if sentence not in words] == []
