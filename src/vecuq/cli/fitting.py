@@ -17,6 +17,7 @@ from vecuq.cli.options import (
     Epsilon,
     Flip,
     Force,
+    Group,
     Holdback,
     Paper,
     ReferenceName,
@@ -63,6 +64,7 @@ def fit(
     tol: Annotated[float, choice("Largest marginal error of the plan.", SOLVER)] = DEFAULTS.tol,
     max_iter: Annotated[int, choice("Most sweeps.", SOLVER)] = DEFAULTS.max_iter,
     on_failure: Annotated[str, choice("error or warn when the plan misses --tol.", SOLVER)] = DEFAULTS.on_failure,
+    group: Group = None,
 ) -> None:
     """Learn from in-distribution rows how their score vectors lie, and save the model."""
     given: dict[str, Any] = {
@@ -96,6 +98,7 @@ def fit(
                 missing=missing,
                 force=force,
                 watch=watch,
+                group=group,
             )
         if as_json:
             print_json(fit_as_dict(done, model))
@@ -120,13 +123,15 @@ def fit_as_dict(done: workflows.Fitted, model: Path) -> dict[str, Any]:
         "n_dropped": done.n_dropped,
         "settings": done.ranker.settings.to_dict(),
         "diagnostics": done.ranker.diagnostics.to_dict(),
+        "held_back_groups": done.ranker.n_groups,
     }
 
 
 def print_fit(done: workflows.Fitted, model: Path) -> None:
     """Print what a fit came to, for people."""
     ranker, went = done.ranker, done.ranker.diagnostics
-    held = f"{went.n_held:,} held back for p-values" if went.n_held else "none held back, so no p-values"
+    grouped = "" if ranker.n_groups is None else f" in {ranker.n_groups:,} groups"
+    held = f"{went.n_held:,} held back{grouped} for p-values" if went.n_held else "none held back, so no p-values"
     print_lines(
         {
             "score columns": ", ".join(ranker.columns),

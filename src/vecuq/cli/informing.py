@@ -37,6 +37,8 @@ def _lines(found: dict[str, Any], before: str = "") -> dict[str, str | None]:
             lines[label] = (
                 ", ".join(f"{key}: {_text(at)}" for key, at in shown.items()) or "none: no rows were held back"
             )
+        elif name == "false-alarm rates":
+            lines["nine in ten such sets flag"] = _intervals(value)
         elif isinstance(value, dict) and name in _IN_ONE_LINE:
             lines[label] = ", ".join(f"{key}: {_text(inner)}" for key, inner in value.items()) or "none"
         elif isinstance(value, dict):
@@ -49,6 +51,12 @@ def _lines(found: dict[str, Any], before: str = "") -> dict[str, str | None]:
 
 
 _IN_ONE_LINE = ("rows", "settings", "diagnostics", "evidence")
+
+
+def _intervals(value: dict[str, Any]) -> str | None:
+    """Return the false-alarm rates of nine in ten calibration sets, for the alphas that can be had."""
+    shown = [f"{_text(ends[0])} to {_text(ends[1])} at alpha {alpha}" for alpha, ends in value.items() if ends]
+    return ", ".join(shown) or None
 
 
 def _column(one: dict[str, Any]) -> str:

@@ -68,6 +68,22 @@ OodColumn = Annotated[
 Alpha = Annotated[
     float | None, typer.Option(help="Add a column `flagged`: rows whose p-value is at most this false-alarm rate.")
 ]
+Confidence = Annotated[
+    float | None,
+    typer.Option(
+        help="Keep --alpha for this calibration set with this confidence, such as 0.9, instead of on average over "
+        "calibration sets; flags fewer rows."
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        help="Column that says which calibration rows come together (session, document): whole groups are held back, "
+        "and p-values count groups.",
+        metavar="COLUMN",
+    ),
+]
 Explain = Annotated[
     bool,
     typer.Option("--explain", help="Add `contribution_<column>`, and `why` for flagged rows (all, without --alpha)."),

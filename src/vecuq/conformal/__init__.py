@@ -4,8 +4,11 @@ Each function states its assumption, its promise and the theorem behind it.
 """
 
 from vecuq.conformal.bets import DIRECTIONS, Bet, Fortune, Played, bets_on, play
+from vecuq.conformal.confidence import held_for_confidence, rate_interval, rate_with_confidence
+from vecuq.conformal.groups import group_weights, grouped_p_values, grouped_threshold, tail_weights
+from vecuq.conformal.held import HeldScores
 from vecuq.conformal.p_values import Seed, conformal_p_values, flagged, seed_of, threshold_at, tie_draws
-from vecuq.conformal.selection import SELECTIONS, deliverable, largest_selected, selected
+from vecuq.conformal.selection import SELECTIONS, deliverable, largest_selected, rows_needed, selected
 from vecuq.conformal.ties import after, around, last_equal
 from vecuq.conformal.urn import Bins, SortedScores, uniform_ranks
 
@@ -15,6 +18,7 @@ __all__ = [
     "Bet",
     "Bins",
     "Fortune",
+    "HeldScores",
     "Played",
     "Seed",
     "SortedScores",
@@ -24,11 +28,19 @@ __all__ = [
     "conformal_p_values",
     "deliverable",
     "flagged",
+    "group_weights",
+    "grouped_p_values",
+    "grouped_threshold",
+    "held_for_confidence",
     "largest_selected",
     "last_equal",
     "play",
+    "rate_interval",
+    "rate_with_confidence",
+    "rows_needed",
     "seed_of",
     "selected",
+    "tail_weights",
     "threshold_at",
     "tie_draws",
     "uniform_ranks",

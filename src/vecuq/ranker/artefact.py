@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from msgspec import structs
 
 from vecuq._check import Array
@@ -34,6 +36,7 @@ def _header_of(ranker: Ranker) -> dict[str, Any]:
         "map": "grid" if isinstance(ranker.rank_map, GridMap) else "cloud",
         "settings": ranker.settings.to_dict(),
         "diagnostics": ranker.diagnostics.to_dict(),
+        **({} if ranker.n_groups is None else {"groups": ranker.n_groups}),
     }
 
 
@@ -55,6 +58,7 @@ def _arrays_of(ranker: Ranker) -> dict[str, Array]:
         "log_v": rank_map.log_v,
         **places,
         **{name: getattr(ranker.kept, name.removeprefix("kept.")) for name in KEPT},
+        **({} if ranker.n_groups is None else {"kept.groups": ranker.kept.groups}),
     }
 
 
@@ -75,7 +79,7 @@ def ranker_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
         calibration_scores=arrays["calibration"],
         settings=settings,
         diagnostics=Diagnostics(**structs.asdict(known.diagnostics)),
-        kept=Kept(*(arrays[name] for name in KEPT)) if keeps_rows(arrays) else Kept.nothing(len(known.columns)),
+        kept=_kept_of(known, arrays) if keeps_rows(arrays) else Kept.nothing(len(known.columns)),
     )
     if keeps_rows(arrays):
         refuse_rows_elsewhere(ranker)
@@ -84,6 +88,11 @@ def ranker_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
 
 
 _SCALER = ("lower", "span", "knots")
+
+
+def _kept_of(known: ModelHeader, arrays: dict[str, Array]) -> Kept:
+    kept = Kept(arrays["kept.centre"], arrays["kept.held"], arrays["kept.draws"])
+    return kept if known.groups is None else replace(kept, groups=arrays["kept.groups"].astype(np.int64))
 
 
 def _map_of(known: ModelHeader, arrays: dict[str, Array], epsilon: float) -> RankMap:

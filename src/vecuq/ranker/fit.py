@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecuq._check import Array, refuse_missing
 from vecuq._run import one_blas_thread
@@ -14,7 +15,7 @@ from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.forecast import Progress
 from vecuq.ranker.judge import judge_plan, monotone_violations
 from vecuq.ranker.ranker import Ranker
-from vecuq.ranker.rows import MapRows, held_back_rows, kept_rows
+from vecuq.ranker.rows import MapRows, group_codes, held_back_groups, held_back_rows, kept_rows
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Sketch
 from vecuq.ranker.solve import Problem, solve_transport
@@ -39,7 +40,12 @@ from vecuq.transport import (
 
 
 def fit_ranker(
-    calibration: Any, settings: Settings | None = None, *, named: bool = True, progress: Progress | None = None
+    calibration: Any,
+    settings: Settings | None = None,
+    *,
+    named: bool = True,
+    progress: Progress | None = None,
+    groups: Any = None,
 ) -> Ranker:
     """Learn from in-distribution rows, without labels, how their score vectors lie.
 
@@ -54,6 +60,9 @@ def fit_ranker(
         Whether new rows are matched by column name rather than by position.
     progress
         Called after every sweep with its number and the marginal error.
+    groups
+        For rows that come together, such as the rows of a session or a document: the name of each row's group,
+        (rows,). Whole groups are held back, and p-values and thresholds count groups.
 
     Examples
     --------
@@ -65,16 +74,20 @@ def fit_ranker(
     """
     chosen = settings or Settings()
     if isinstance(calibration, Sketch):
+        if groups is not None:
+            raise SettingError("A sketch keeps no rows, so groups say nothing about it. Fit the rows themselves.")
         nothing = np.empty((0, len(calibration.columns)))
         return fit_map(MapRows.of_sketch(calibration), nothing, chosen, named=named, progress=progress)
     table = ScoreTable.of(calibration)
     refuse_missing(table.values, table.columns)
     warn_of_columns(table, directions=not named_reference(chosen.reference).signed)
-    held = held_back_rows(len(table), chosen)
+    codes = None if groups is None else group_codes(groups, len(table))
+    held = held_back_rows(len(table), chosen) if codes is None else held_back_groups(codes, chosen)
     mapped = np.ones(len(table), dtype=bool)
     mapped[held] = False
     known = MapRows.of_rows(table, np.asarray(table.values[mapped], dtype=float))
-    return fit_map(known, np.asarray(table.values[held], dtype=float), chosen, named=named, progress=progress)
+    ranker = fit_map(known, np.asarray(table.values[held], dtype=float), chosen, named=named, progress=progress)
+    return ranker if codes is None or not len(held) else _in_groups(ranker, codes[held])
 
 
 def fit_map(
@@ -125,6 +138,14 @@ def fit_map(
     with one_blas_thread():
         judged = replace(diagnostics, monotone_violations=monotone_violations(ranker, scaled))
         return replace(ranker, diagnostics=judged, calibration_scores=_calibration_scores(ranker, held, known))
+
+
+def _in_groups(ranker: Ranker, codes: NDArray[np.int64]) -> Ranker:
+    """Return the ranker with its held-back rows in the order of their scores, and the group of each beside it."""
+    with one_blas_thread():
+        order = np.argsort(ranker.rank_complete(ranker.kept.held)[1], kind="stable")
+    kept = replace(ranker.kept, held=ranker.kept.held[order], groups=group_codes(codes[order], len(order)))
+    return replace(ranker, kept=kept)
 
 
 def _scaled_nodes(made: Sketch, active: list[int], scaler: Scaler, row_weight: float) -> Nodes:

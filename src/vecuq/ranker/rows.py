@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
-from vecuq.errors import CalibrationError
+from vecuq.conformal import group_weights
+from vecuq.errors import CalibrationError, TableError
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Sketch
 from vecuq.table import ScoreTable
@@ -49,6 +51,13 @@ class Kept:
     centre: Array  # (columns,): the median of every column; NaN in models of format 1, which kept none
     held: Array  # (rows, columns): the held-back rows, none of which is among the draws
     draws: Array  # (draws, columns): rows that stand for the law of all
+    # (rows,): the group of each held-back row, which are then in the order of their scores; empty without groups
+    groups: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def weights(self) -> Array | None:
+        """One divided by the size of its group for every held-back row; None where rows do not come in groups."""
+        return group_weights(self.groups) if len(self.groups) else None
 
     @staticmethod
     def nothing(n_columns: int) -> Kept:
@@ -87,6 +96,44 @@ def held_back_rows(n_rows: int, settings: Settings) -> NDArray[np.intp]:
             f"At least two calibration rows are needed; got n_samples = {n_rows}. Hundreds make good p-values."
         )
     return draw_rows(n_rows, min(int(settings.holdback * n_rows), n_rows - 2, MOST_HELD), settings.random_state or 0)
+
+
+def held_back_groups(codes: NDArray[np.int64], settings: Settings) -> NDArray[np.intp]:
+    """Return which rows are held back, increasing: those of a seeded draw of whole groups; one is left for the map."""
+    sizes = np.bincount(codes)
+    if len(sizes) < 2 and settings.holdback:
+        raise CalibrationError(
+            "All calibration rows are in one group, so there is no other group to hold back for p-values. Give rows of "
+            "many groups, or leave groups out."
+        )
+    drawn = draw_rows(len(sizes), min(int(settings.holdback * len(sizes)), len(sizes) - 1), settings.random_state or 0)
+    fits = int((np.cumsum(sizes[drawn]) <= MOST_HELD).sum())
+    return np.flatnonzero(np.isin(codes, drawn[: max(1, fits)]))
+
+
+def group_codes(groups: Any, n_rows: int) -> NDArray[np.int64]:
+    """Return the groups of rows, whatever names them, as whole numbers from 0 in the order in which they come."""
+    names = np.asarray(groups)
+    if names.ndim != 1 or len(names) != n_rows:
+        raise TableError(
+            f"groups needs one value per calibration row, {n_rows:,} in all; got an array of shape {names.shape}."
+        )
+    listed = names.tolist()
+    missing = [place for place, name in enumerate(listed) if _is_missing(name)]
+    if missing:
+        raise TableError(
+            f"{len(missing):,} of {n_rows:,} rows have no group (the first: row {missing[0]:,}, counting from 0). Give "
+            f"every row the name of its group; a row that stands alone is a group of its own."
+        )
+    known: dict[Any, int] = {}
+    return np.array([known.setdefault(name, len(known)) for name in listed], dtype=np.int64)
+
+
+def _is_missing(name: Any) -> bool:
+    try:
+        return name is None or name == "" or not bool(name == name)  # noqa: PLR0124 - NaN and NaT are not
+    except TypeError:  # the NA of pandas compares with nothing
+        return True
 
 
 def draw_rows(n_rows: int, n_drawn: int, seed: int) -> NDArray[np.intp]:

@@ -64,6 +64,7 @@ def score(
     stdout_format: str = "jsonl",
     force: bool = False,
     watch: Watch = NOBODY,
+    confidence: float | None = None,
 ) -> Scored:
     """Score a table in pieces of bounded size.
 
@@ -101,11 +102,13 @@ def score(
         Whether ``out`` may replace a file that the job reads, or one that holds no table.
     watch
         Called as rows are scored.
+    confidence
+        Of ``alpha`` for this calibration set, instead of on average; see :meth:`vecuq.Ranker.flag`.
     """
     one_of("stdout_format", stdout_format, tuple(STDOUT_FORMATS))
     if stdout_format != "jsonl" and not is_stdio(out):
         raise SettingError(f"stdout_format={stdout_format!r} is for standard output (-); {out} says its own format.")
-    wanted = Wanted(alpha, explain, missing, select, replace, sort, top)
+    wanted = Wanted(alpha, explain, missing, select, replace, sort, top, confidence)
     found = load_any_model(model)
     refuse_place(out, reads=[model, new], force=force)
     return score_rows(_scoring_model(found, model), new, out, wanted, stdout_format=stdout_format, watch=watch)
