@@ -69,6 +69,7 @@ MADE = {
     "global": lambda: grid_model(scaling="global"),
     "identity": lambda: grid_model(scaling="identity", epsilon=5.0, anchors=0.0),
     "nothing held back": lambda: grid_model(holdback=0.0),
+    "in groups": lambda: fit_ranker(ROWS, Settings(**FEW, holdback=0.8), groups=np.arange(60) * 2 // 5),
     "streamed": streamed_model,
     "of a sketch": lambda: fit_ranker(sketch(ROWS), Settings(n_targets=27, epsilon=2.0)),
     "sketch": lambda: sketch(ROWS, ranges=dict.fromkeys(("x0", "x1", "x2"), (-0.5, 9.0)), nodes=8),
@@ -170,6 +171,7 @@ NOT_FOUND_OUT = {
     "global": OF_MODELS - {"columns"} | {"settings.overshoot"},
     "identity": OF_MODELS - {"columns"},
     "nothing held back": OF_MODELS - {"columns", "kept.draws"} | {"settings.overshoot", "kept.centre"},
+    "in groups": OF_MODELS - {"flipped", "named"},
     # Of an even number of rows, whatever lies between the two in the middle is a median.
     "streamed": OF_MODELS - {"flipped", "named"} | {"settings.overshoot", "kept.centre"},
     # It keeps no row that could be scored again.
