@@ -17,6 +17,7 @@ _READERS = {
     "sketch": ("vecuq.ranker", "sketch_of"),
     "pipeline": ("vecuq.pipeline", "pipeline_of"),
     "monitor": ("vecuq.monitor", "monitor_of"),
+    "conformal": ("vecuq.baselines", "conformal_of"),
 }
 
 _REMEDIES = {
@@ -24,11 +25,12 @@ _REMEDIES = {
     "sketch": "Sketch the rows again.",
     "pipeline": "Fit it again.",
     "monitor": "Start again with another state file.",
+    "conformal": "Fit it again.",
 }
 
 
 def load(source: Source, *, ranker: Any = None) -> Any:
-    """Read a ranker, pipeline, monitor or sketch that was saved; refuse anything else with one clear line.
+    """Read a ranker, pipeline, monitor, sketch or Conformal that was saved; refuse anything else with one clear line.
 
     Parameters
     ----------

@@ -13,6 +13,7 @@ from altered_files import altered_arrays, altered_fields, parts_of
 
 from vecuq import (
     ClassifierOutputs,
+    Conformal,
     Monitor,
     Ranker,
     ScoreTable,
@@ -25,6 +26,7 @@ from vecuq import (
     sketch,
 )
 from vecuq._load import _READERS
+from vecuq.baselines import copula, z_sum
 from vecuq.errors import ModelFileError, VecuqError
 
 RNG = np.random.default_rng(0)
@@ -73,6 +75,10 @@ MADE = {
     "streamed": streamed_model,
     "of a sketch": lambda: fit_ranker(sketch(ROWS), Settings(n_targets=27, epsilon=2.0)),
     "sketch": lambda: sketch(ROWS, ranges=dict.fromkeys(("x0", "x1", "x2"), (-0.5, 9.0)), nodes=8),
+    "conformal": lambda: Conformal(z_sum(columns=list(WITH_CONSTANT), flip=["b"])).fit(WITH_CONSTANT),
+    "conformal in groups": lambda: Conformal(copula()).fit(
+        {"a": ROWS[:, 0], "b": ROWS[:, 1], "c": ROWS[:, 2]}, groups=np.arange(60) // 2
+    ),
     "new monitor": lambda: monitor(()),
     "monitor": lambda: monitor(DRIFTED),
     "pipeline": pipeline,
@@ -81,7 +87,7 @@ MADE = {
 
 def in_columns(ranker, values):
     """Return rows by the names that the altered file should still have; a new name is then missed."""
-    names = ("a", "b", "c") if "same" in ranker.columns else ("x0", "x1", "x2")
+    names = ("a", "b", "c") if {"same", "a"} & set(ranker.columns) else ("x0", "x1", "x2")
     constant = {"same": np.full(len(values), 2.0)} if "same" in ranker.columns else {}
     return {**constant, **dict(zip(names, values.T, strict=True))}
 
@@ -99,6 +105,9 @@ def numbers_of(thing):
     if isinstance(thing, Ranker | Sketch):
         ranker = fit_ranker(thing, Settings(n_targets=27, epsilon=9.0)) if isinstance(thing, Sketch) else thing
         return numbers_of_ranker(ranker)
+    if isinstance(thing, Conformal):
+        new = in_columns(thing, NEW)
+        return [thing.uncertainty(new), thing.p_values(new), thing.flag(new, 0.1), thing.threshold(0.1), thing.alpha]
     if isinstance(thing, Monitor):
         thing.observe(NEW)
         return [repr(thing.evidence), repr(thing.alarms), thing.rows, thing.n_missing, thing.n_watched]
@@ -177,6 +186,8 @@ NOT_FOUND_OUT = {
     # It keeps no row that could be scored again.
     "of a sketch": {"columns", "settings.overshoot", "kept.centre", "scaler.lower", "scaler.span"},
     "sketch": {"columns", "box_low", "box_high", "seen_low", "seen_high"},
+    "conformal": {"alpha", "columns", "flipped", "named"},
+    "conformal in groups": {"alpha", "columns"},
     # Rows of the columns may be the user's; another seed gives other random numbers, as good as these.
     "new monitor": {"alpha", "scores", "breakers", "seed"},
     # What happened before: nothing else remembers it.
@@ -194,7 +205,7 @@ NOT_FOUND_OUT = {
 }
 # A name that new rows do not have, medians that reasons need, a density of one member instead of several.
 SAID_IN_USE = {"columns", "kept.centre", "shape", "density/knn/rows"}
-QUICK = ("model", "sketch", "monitor", "pipeline")
+QUICK = ("model", "sketch", "monitor", "pipeline", "conformal")
 SLOW = tuple(name for name in MADE if name not in QUICK)
 
 

@@ -14,7 +14,10 @@ from vecuq.cli.talk import friendly_errors, print_json, print_lines
 
 def info(
     file: Annotated[
-        Path, typer.Argument(help="A saved model, pipeline, sketch or monitor.", metavar="FILE", show_default=False)
+        Path,
+        typer.Argument(
+            help="A saved model, pipeline, sketch, monitor or Conformal.", metavar="FILE", show_default=False
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:

@@ -6,14 +6,16 @@ Each function states its assumption, its promise and the theorem behind it.
 from vecuq.conformal.bets import DIRECTIONS, Bet, Fortune, Played, bets_on, play
 from vecuq.conformal.confidence import held_for_confidence, rate_interval, rate_with_confidence
 from vecuq.conformal.groups import group_weights, grouped_p_values, grouped_threshold, tail_weights
-from vecuq.conformal.held import HeldScores
+from vecuq.conformal.held import HeldScores, none_selected
 from vecuq.conformal.p_values import Seed, conformal_p_values, flagged, seed_of, threshold_at, tie_draws
 from vecuq.conformal.selection import SELECTIONS, deliverable, largest_selected, rows_needed, selected
+from vecuq.conformal.split import MOST_HELD, draw_rows, group_codes, split_groups, split_rows
 from vecuq.conformal.ties import after, around, last_equal
 from vecuq.conformal.urn import Bins, SortedScores, uniform_ranks
 
 __all__ = [
     "DIRECTIONS",
+    "MOST_HELD",
     "SELECTIONS",
     "Bet",
     "Bins",
@@ -27,19 +29,24 @@ __all__ = [
     "bets_on",
     "conformal_p_values",
     "deliverable",
+    "draw_rows",
     "flagged",
+    "group_codes",
     "group_weights",
     "grouped_p_values",
     "grouped_threshold",
     "held_for_confidence",
     "largest_selected",
     "last_equal",
+    "none_selected",
     "play",
     "rate_interval",
     "rate_with_confidence",
     "rows_needed",
     "seed_of",
     "selected",
+    "split_groups",
+    "split_rows",
     "tail_weights",
     "threshold_at",
     "tie_draws",

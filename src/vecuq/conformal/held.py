@@ -11,7 +11,7 @@ from vecuq._check import Array
 from vecuq.conformal.confidence import rate_interval, rate_with_confidence
 from vecuq.conformal.groups import grouped_p_values, grouped_threshold, tail_weights
 from vecuq.conformal.p_values import conformal_p_values, threshold_at
-from vecuq.conformal.selection import deliverable
+from vecuq.conformal.selection import deliverable, rows_needed
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,3 +69,22 @@ class HeldScores:
     def interval(self, alpha: float) -> tuple[float, float]:
         """Return between which rates nine of ten calibration sets of this size flag in-distribution rows."""
         return rate_interval(alpha, self.count)
+
+
+def none_selected(held: HeldScores, rate: float, n_rows: int, method: str = "bh") -> str:
+    """Return why no row of a batch is selected if the reason is that so few rows were held back; else nothing.
+
+    Examples
+    --------
+    >>> none_selected(HeldScores(np.arange(1000.0)), 0.05, 5_000)[:60]
+    'No row is selected. With 1,000 held-back rows, no p-value is'
+    """
+    needed = rows_needed(rate, held.count, n_rows, method)
+    if needed <= 1:
+        return ""
+    return (
+        f"No row is selected. With {held.count:,} held-back {held.unit}, no p-value is below "
+        f"{1 / (held.count + 1):.2g}, so of {n_rows:,} rows at least {needed:,} must be that far out at once before "
+        f"any is selected at alpha={rate:g}, however far out they are. What helps: more calibration rows, a larger "
+        f"alpha, or `flag`, which decides row by row."
+    )

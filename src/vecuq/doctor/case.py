@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, finite_rows, missing_counts
+from vecuq.conformal import draw_rows, group_codes
 from vecuq.doctor.apart import find_apart
 from vecuq.doctor.near_copies import NearCopies, find_near_copies
 from vecuq.doctor.rates import Dependence, Expected, columns_that_count
 from vecuq.doctor.repeats import Keys, Repeats, find_repeats, row_keys
 from vecuq.doctor.row_order import RowOrder, see_order
 from vecuq.errors import VecuqError, VecuqWarning
-from vecuq.ranker import Ranker, Settings, draw_rows, fit_ranker, group_codes, held_back_rows
+from vecuq.ranker import Ranker, Settings, fit_ranker, held_back_rows
 from vecuq.table import ScoreTable, Suspicion, find_suspicions
 from vecuq.transport import named_reference
 

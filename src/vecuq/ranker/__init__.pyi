@@ -13,9 +13,6 @@ from .ranker import as_ranker as as_ranker
 from .ranking import How as How
 from .ranking import Ranking as Ranking
 from .reasons import leading_names as leading_names
-from .rows import MOST_HELD as MOST_HELD
-from .rows import draw_rows as draw_rows
-from .rows import group_codes as group_codes
 from .rows import held_back_rows as held_back_rows
 from .settings import Settings as Settings
 from .sketches import Sketch as Sketch

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array, refuse_missing
 from vecuq._run import one_blas_thread
+from vecuq.conformal import group_codes, split_groups
 from vecuq.errors import CalibrationError, SettingError
 from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.forecast import Progress
 from vecuq.ranker.judge import judge_plan, monotone_violations
 from vecuq.ranker.ranker import Ranker
-from vecuq.ranker.rows import MapRows, group_codes, held_back_groups, held_back_rows, kept_rows
+from vecuq.ranker.rows import MapRows, held_back_rows, kept_rows
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Sketch
 from vecuq.ranker.solve import Problem, solve_transport
@@ -82,7 +83,10 @@ def fit_ranker(
     refuse_missing(table.values, table.columns)
     warn_of_columns(table, directions=not named_reference(chosen.reference).signed)
     codes = None if groups is None else group_codes(groups, len(table))
-    held = held_back_rows(len(table), chosen) if codes is None else held_back_groups(codes, chosen)
+    if codes is None:
+        held = held_back_rows(len(table), chosen)
+    else:
+        held = split_groups(codes, chosen.holdback, chosen.random_state or 0)
     mapped = np.ones(len(table), dtype=bool)
     mapped[held] = False
     known = MapRows.of_rows(table, np.asarray(table.values[mapped], dtype=float))

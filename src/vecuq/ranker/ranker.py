@@ -17,7 +17,7 @@ from vecuq.conformal import (
     HeldScores,
     Seed,
     flagged,
-    rows_needed,
+    none_selected,
     seed_of,
     selected,
     tie_draws,
@@ -201,16 +201,9 @@ class Ranker:
 
     def warn_none_selected(self, rate: float, *, method: str, n_rows: int) -> None:
         """Warn, if no row is selected, that so few held-back rows select many rows at once or none."""
-        needed = rows_needed(rate, self.held.count, n_rows, method)
-        if needed <= 1:
-            return
-        warn_user(
-            f"No row is selected. With {self.held.count:,} held-back {self.held.unit}, no p-value is below "
-            f"{1 / (self.held.count + 1):.2g}, so of {n_rows:,} rows at least {needed:,} must be that far out at once "
-            f"before any is selected at alpha={rate:g}, however far out they are. What helps: more calibration rows, "
-            f"a larger alpha, or `flag`, which decides row by row.",
-            CalibrationWarning,
-        )
+        said = none_selected(self.held, rate, n_rows, method)
+        if said:
+            warn_user(said, CalibrationWarning)
 
     def threshold(self, alpha: float | None = None, *, confidence: float | None = None) -> float:
         """Return the score above which a row is flagged at false-alarm rate ``alpha``: p-values are at most that there.

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
-from vecuq.conformal import group_weights
-from vecuq.errors import CalibrationError, TableError
+from vecuq.conformal import draw_rows, group_weights, split_rows
+from vecuq.errors import CalibrationError
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Sketch
 from vecuq.table import ScoreTable
 
-# More held-back rows than this resolve nothing: p-values down to 1e-5.
-MOST_HELD = 100_000
 # So many rows stand for the calibration law of a column that is missing.
 N_DRAWS = 32
 
@@ -91,52 +88,4 @@ def _mean(made: Sketch | None) -> Array:
 
 def held_back_rows(n_rows: int, settings: Settings) -> NDArray[np.intp]:
     """Return which rows are held back, increasing: a seeded draw that leaves at least two for the map."""
-    if n_rows < 2:
-        raise CalibrationError(
-            f"At least two calibration rows are needed; got n_samples = {n_rows}. Hundreds make good p-values."
-        )
-    return draw_rows(n_rows, min(int(settings.holdback * n_rows), n_rows - 2, MOST_HELD), settings.random_state or 0)
-
-
-def held_back_groups(codes: NDArray[np.int64], settings: Settings) -> NDArray[np.intp]:
-    """Return which rows are held back, increasing: those of a seeded draw of whole groups; one is left for the map."""
-    sizes = np.bincount(codes)
-    if len(sizes) < 2 and settings.holdback:
-        raise CalibrationError(
-            "All calibration rows are in one group, so there is no other group to hold back for p-values. Give rows of "
-            "many groups, or leave groups out."
-        )
-    drawn = draw_rows(len(sizes), min(int(settings.holdback * len(sizes)), len(sizes) - 1), settings.random_state or 0)
-    fits = int((np.cumsum(sizes[drawn]) <= MOST_HELD).sum())
-    return np.flatnonzero(np.isin(codes, drawn[: max(1, fits)]))
-
-
-def group_codes(groups: Any, n_rows: int) -> NDArray[np.int64]:
-    """Return the groups of rows, whatever names them, as whole numbers from 0 in the order in which they come."""
-    names = np.asarray(groups)
-    if names.ndim != 1 or len(names) != n_rows:
-        raise TableError(
-            f"groups needs one value per calibration row, {n_rows:,} in all; got an array of shape {names.shape}."
-        )
-    listed = names.tolist()
-    missing = [place for place, name in enumerate(listed) if _is_missing(name)]
-    if missing:
-        raise TableError(
-            f"{len(missing):,} of {n_rows:,} rows have no group (the first: row {missing[0]:,}, counting from 0). Give "
-            f"every row the name of its group; a row that stands alone is a group of its own."
-        )
-    known: dict[Any, int] = {}
-    return np.array([known.setdefault(name, len(known)) for name in listed], dtype=np.int64)
-
-
-def _is_missing(name: Any) -> bool:
-    try:
-        return name is None or name == "" or not bool(name == name)  # noqa: PLR0124 - NaN and NaT are not
-    except TypeError:  # the NA of pandas compares with nothing
-        return True
-
-
-def draw_rows(n_rows: int, n_drawn: int, seed: int) -> NDArray[np.intp]:
-    """Return a seeded draw of rows without replacement, increasing."""
-    drawn = np.random.default_rng(seed).choice(n_rows, n_drawn, replace=False, shuffle=False)
-    return np.sort(drawn).astype(np.intp)
+    return split_rows(n_rows, settings.holdback, settings.random_state or 0)

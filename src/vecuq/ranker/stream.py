@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, refuse_missing
+from vecuq.conformal import MOST_HELD, draw_rows
 from vecuq.errors import SettingError, TableError
 from vecuq.ranker.fit import fit_map
 from vecuq.ranker.ranker import Ranker
-from vecuq.ranker.rows import MOST_HELD, MapRows, draw_rows, held_back_rows
+from vecuq.ranker.rows import MapRows, held_back_rows
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Ranges, Sketch, in_table_direction, sketch
 from vecuq.ranker.solve import MOST_NODES

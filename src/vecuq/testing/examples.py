@@ -67,7 +67,19 @@ def _monitor() -> Any:
     return watcher
 
 
-_MAKERS = {"model": _model, "sketch": _sketch, "pipeline": _pipeline, "monitor": _monitor}
+def _conformal() -> Any:
+    from vecuq.baselines import Conformal, z_sum
+
+    return Conformal(z_sum()).fit(gamma_rows(120, 0))
+
+
+_MAKERS = {
+    "model": _model,
+    "sketch": _sketch,
+    "pipeline": _pipeline,
+    "monitor": _monitor,
+    "conformal": _conformal,
+}
 
 
 def load_again(made: Any) -> Any:

@@ -177,4 +177,15 @@ def _of_monitor(monitor: Any) -> dict[str, Array]:
     return {"evidence": np.array(list(monitor.evidence.values())), "rows": np.array([monitor.rows])}
 
 
-_PROBES = {"model": _of_model, "sketch": _of_sketch, "pipeline": _of_pipeline, "monitor": _of_monitor}
+def _of_conformal(model: Any) -> dict[str, Array]:
+    rows = {"entropy": _rows()[:, 0], "knn": _rows()[:, 1]}
+    return {"uncertainty": model.uncertainty(rows), "p_values": model.p_values(rows)}
+
+
+_PROBES = {
+    "model": _of_model,
+    "sketch": _of_sketch,
+    "pipeline": _of_pipeline,
+    "monitor": _of_monitor,
+    "conformal": _of_conformal,
+}
