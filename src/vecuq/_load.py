@@ -18,6 +18,7 @@ _READERS = {
     "pipeline": ("vecuq.pipeline", "pipeline_of"),
     "monitor": ("vecuq.monitor", "monitor_of"),
     "conformal": ("vecuq.baselines", "conformal_of"),
+    "cross": ("vecuq.ranker", "cross_of"),
 }
 
 _REMEDIES = {
@@ -26,6 +27,7 @@ _REMEDIES = {
     "pipeline": "Fit it again.",
     "monitor": "Start again with another state file.",
     "conformal": "Fit it again.",
+    "cross": "Fit it again.",
 }
 
 

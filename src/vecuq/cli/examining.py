@@ -40,7 +40,7 @@ def doctor(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with code 1 if any finding is a warning or serious.")
     ] = False,
-    holdback: Holdback = _DEFAULTS.holdback,
+    holdback: Holdback = _DEFAULTS.share,
     as_json: AsJson = False,
     reference: ReferenceName = "beta",
     scaling: Scaling = _DEFAULTS.scaling,

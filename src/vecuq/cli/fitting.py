@@ -18,7 +18,7 @@ from vecuq.cli.options import (
     Flip,
     Force,
     Group,
-    Holdback,
+    HoldbackOrCross,
     Paper,
     ReferenceName,
     Scaling,
@@ -40,7 +40,7 @@ def fit(
     columns: Columns = None,
     flip: Flip = None,
     paper: Paper = False,
-    holdback: Holdback = DEFAULTS.holdback,
+    holdback: HoldbackOrCross = str(DEFAULTS.holdback),
     missing: Annotated[
         str, typer.Option(help="Rows with missing or infinite scores: error, or drop.", metavar="error|drop")
     ] = "error",
@@ -74,7 +74,7 @@ def fit(
         "anchors": anchors,
         "anchor_mass": anchor_mass,
         "overshoot": overshoot,
-        "holdback": holdback,
+        "holdback": _number_or_word(holdback),
         "grid": grid,
         "n_targets": int(n_targets) if n_targets.isdecimal() else n_targets,
         "solver": solver,
@@ -107,6 +107,13 @@ def fit(
             typer.echo(f"next: vecuq score {model} NEW")
 
 
+def _number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def _typed(context: typer.Context, given: dict[str, Any]) -> dict[str, Any]:
     """Return the settings that the user typed: these override the paper's."""
     typed = typed_options(context)
@@ -132,6 +139,8 @@ def print_fit(done: workflows.Fitted, model: Path) -> None:
     ranker, went = done.ranker, done.ranker.diagnostics
     grouped = "" if ranker.n_groups is None else f" in {ranker.n_groups:,} groups"
     held = f"{went.n_held:,} held back{grouped} for p-values" if went.n_held else "none held back, so no p-values"
+    if ranker.settings.holdback == "cross":
+        held = "each held back once for p-values, from five more maps"
     print_lines(
         {
             "score columns": ", ".join(ranker.columns),

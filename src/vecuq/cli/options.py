@@ -52,6 +52,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for
 Paper = Annotated[
     bool, typer.Option("--paper", help="The paper's method and nothing else; explicit options override it.")
 ]
+HoldbackOrCross = Annotated[
+    str,
+    typer.Option(
+        help="Share of the rows kept out of the map, for p-values; 0 for none. cross, for fewer than about 200 rows: "
+        "five maps, each without another fifth."
+    ),
+]
 Holdback = Annotated[float, typer.Option(help="Share of the rows kept out of the map, for p-values; 0 for none.")]
 ReferenceName = Annotated[
     str, choice("beta, exponential or ball (signed scores); with parameters as in 'beta(2, 5)'.", METHOD)

@@ -79,12 +79,17 @@ def none_selected(held: HeldScores, rate: float, n_rows: int, method: str = "bh"
     >>> none_selected(HeldScores(np.arange(1000.0)), 0.05, 5_000)[:60]
     'No row is selected. With 1,000 held-back rows, no p-value is'
     """
-    needed = rows_needed(rate, held.count, n_rows, method)
+    return none_selected_of(held.count, held.unit, rate, n_rows, method)
+
+
+def none_selected_of(n_held: int, unit: str, rate: float, n_rows: int, method: str) -> str:
+    """Return what :func:`none_selected` does, for so many held-back rows or groups."""
+    needed = rows_needed(rate, n_held, n_rows, method)
     if needed <= 1:
         return ""
     return (
-        f"No row is selected. With {held.count:,} held-back {held.unit}, no p-value is below "
-        f"{1 / (held.count + 1):.2g}, so of {n_rows:,} rows at least {needed:,} must be that far out at once before "
+        f"No row is selected. With {n_held:,} held-back {unit}, no p-value is below "
+        f"{1 / (n_held + 1):.2g}, so of {n_rows:,} rows at least {needed:,} must be that far out at once before "
         f"any is selected at alpha={rate:g}, however far out they are. What helps: more calibration rows, a larger "
         f"alpha, or `flag`, which decides row by row."
     )

@@ -37,7 +37,7 @@ def check_size(case: Case) -> list[Finding]:
         what = f"{what} {_spread(low, high)}"
     if not refused:
         return [Finding("size", "ok", what, "", figures)]
-    needed = math.ceil((1 / refused[-1] - 1) / case.settings.holdback)
+    needed = math.ceil((1 / refused[-1] - 1) / case.settings.share)
     what_of = "groups of rows" if case.n_groups else f"{'independent ' if _fewer(expected) else ''}rows"
     remedy = f"Give at least {needed:,} {what_of} for alpha {refused[-1]:g}."
     severity = {1: "note", 2: "warning", 3: "serious"}[len(refused)]

@@ -1,5 +1,7 @@
 from .artefact import parts_of as parts_of
 from .artefact import ranker_of as ranker_of
+from .cross import CrossRanker as CrossRanker
+from .cross import cross_of as cross_of
 from .describe import card_of as card_of
 from .describe import meanings_of as meanings_of
 from .diagnostics import Diagnostics as Diagnostics

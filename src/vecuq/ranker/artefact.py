@@ -22,6 +22,8 @@ from vecuq.transport import CloudMap, GridMap, RankMap, Scaler
 
 def parts_of(ranker: Ranker) -> tuple[str, dict[str, Any], dict[str, Array]]:
     """Return kind, header and arrays of a file that holds a ranker."""
+    if ranker.settings.holdback == "cross":
+        raise ModelFileError("A model with holdback='cross' is saved by itself, not inside of something else.")
     return "model", _header_of(ranker), _arrays_of(ranker)
 
 

@@ -82,7 +82,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         scaling: str = "featurewise",
         anchors: float = 5.0,
         overshoot: float = 0.5,
-        holdback: float = 0.5,
+        holdback: Any = 0.5,
         grid: str = "midpoint",
         n_targets: Any = "auto",
         solver: str = "auto",
@@ -206,7 +206,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         An ``alpha`` that the held-back rows cannot deliver is refused. For ``confidence`` see :meth:`flag`.
         """
         check_is_fitted(self)
-        if alpha is None and confidence is None:
+        if alpha is None and confidence is None and not np.isnan(self.offset_):
             return float(-self.offset_)
         return self.ranker_.threshold(alpha, confidence=confidence)
 
@@ -263,6 +263,8 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
     def decision_function(self, X: Any) -> Array:
         """Return ``score_samples - offset_``: negative for outliers at false-alarm rate ``alpha``."""
         scores = self.score_samples(X)
+        if np.isnan(self.offset_):  # holdback="cross" has no one threshold, and says so
+            self.ranker_.threshold()
         return scores - self.offset_
 
     def predict(self, X: Any) -> NDArray[np.int_]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from vecuq._check import Array, refuse_missing
 from vecuq._run import one_blas_thread
 from vecuq.conformal import group_codes, split_groups
-from vecuq.errors import CalibrationError, SettingError
+from vecuq.errors import CalibrationError, SettingError, VecuqWarning
+from vecuq.ranker.cross import N_FOLDS, CrossRanker, fold_codes
 from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.forecast import Progress
 from vecuq.ranker.judge import judge_plan, monotone_violations
@@ -74,6 +76,8 @@ def fit_ranker(
     True
     """
     chosen = settings or Settings()
+    if chosen.holdback == "cross":
+        return _fit_cross(calibration, chosen, named=named, progress=progress, groups=groups)
     if isinstance(calibration, Sketch):
         if groups is not None:
             raise SettingError("A sketch keeps no rows, so groups say nothing about it. Fit the rows themselves.")
@@ -86,7 +90,20 @@ def fit_ranker(
     if codes is None:
         held = held_back_rows(len(table), chosen)
     else:
-        held = split_groups(codes, chosen.holdback, chosen.random_state or 0)
+        held = split_groups(codes, chosen.share, chosen.random_state or 0)
+    return _fit_split(table, held, codes, chosen, named=named, progress=progress)
+
+
+def _fit_split(
+    table: ScoreTable,
+    held: NDArray[np.intp],
+    codes: NDArray[np.int64] | None,
+    chosen: Settings,
+    *,
+    named: bool,
+    progress: Progress | None,
+) -> Ranker:
+    """Fit the map to the rows that are not held back."""
     mapped = np.ones(len(table), dtype=bool)
     mapped[held] = False
     known = MapRows.of_rows(table, np.asarray(table.values[mapped], dtype=float))
@@ -142,6 +159,24 @@ def fit_map(
     with one_blas_thread():
         judged = replace(diagnostics, monotone_violations=monotone_violations(ranker, scaled))
         return replace(ranker, diagnostics=judged, calibration_scores=_calibration_scores(ranker, held, known))
+
+
+def _fit_cross(calibration: Any, chosen: Settings, *, named: bool, progress: Progress | None, groups: Any) -> Ranker:
+    """Fit a map to all rows, and one more without each fold."""
+    if isinstance(calibration, Sketch):
+        raise SettingError("holdback='cross' needs rows, and a sketch keeps none. Fit the rows themselves.")
+    table = ScoreTable.of(calibration)
+    whole = fit_ranker(table, replace(chosen, holdback=0.0), named=named, progress=progress)
+    folds = fold_codes(len(table), groups, chosen.random_state or 0)
+    codes = None if groups is None else group_codes(groups, len(table))
+    parts = replace(chosen, holdback=1.0 / N_FOLDS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VecuqWarning)  # the map of all rows warned of the same
+        made = [
+            _fit_split(table, np.flatnonzero(folds == fold), codes, parts, named=named, progress=progress)
+            for fold in range(N_FOLDS)
+        ]
+    return CrossRanker.of(whole, tuple(made))
 
 
 def _in_groups(ranker: Ranker, codes: NDArray[np.int64]) -> Ranker:

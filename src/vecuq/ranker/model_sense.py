@@ -122,6 +122,8 @@ def check_model(known: ModelHeader, settings: Settings, arrays: dict[str, Array]
 
 
 def _check_settings(scaler: ScalerHeader, settings: Settings) -> None:
+    if isinstance(settings.holdback, str):
+        raise ValueError("holdback must be a share in the settings of a single map")
     if settings.scaling != scaler.kind:
         raise ValueError(f"the scaler is of the kind {scaler.kind!r}, and the settings have {settings.scaling!r}")
     if isinstance(settings.reference, str) and named_reference(settings.reference).signed != scaler.signed:

@@ -201,9 +201,13 @@ class Ranker:
 
     def warn_none_selected(self, rate: float, *, method: str, n_rows: int) -> None:
         """Warn, if no row is selected, that so few held-back rows select many rows at once or none."""
-        said = none_selected(self.held, rate, n_rows, method)
+        said = self.why_none_selected(rate, method=method, n_rows=n_rows)
         if said:
             warn_user(said, CalibrationWarning)
+
+    def why_none_selected(self, rate: float, *, method: str, n_rows: int) -> str:
+        """Return why no row is selected if so few held-back rows are the reason; else nothing."""
+        return none_selected(self.held, rate, n_rows, method)
 
     def threshold(self, alpha: float | None = None, *, confidence: float | None = None) -> float:
         """Return the score above which a row is flagged at false-alarm rate ``alpha``: p-values are at most that there.
@@ -455,6 +459,8 @@ class Ranker:
 def as_ranker(model: Any) -> Ranker:
     """Return a ranker, or the one inside a fitted estimator; anything else is an error."""
     found = getattr(model, "ranker_", model)
+    if isinstance(found, Ranker) and found.settings.holdback == "cross":
+        raise SettingError("This needs rows that one map holds back, and holdback='cross' has five maps. Fit a share.")
     if isinstance(found, Ranker):
         return found
     raise TableError(

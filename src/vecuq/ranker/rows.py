@@ -88,4 +88,4 @@ def _mean(made: Sketch | None) -> Array:
 
 def held_back_rows(n_rows: int, settings: Settings) -> NDArray[np.intp]:
     """Return which rows are held back, increasing: a seeded draw that leaves at least two for the map."""
-    return split_rows(n_rows, settings.holdback, settings.random_state or 0)
+    return split_rows(n_rows, settings.share, settings.random_state or 0)

@@ -155,7 +155,7 @@ def gather(before: Gathered | None, chunk: ScoreTable, settings: Settings, *, ra
     refuse_missing(chunk.values, chunk.columns)
     n_before, seen = (0, 0) if before is None else (len(before.held), before.sketch.count + len(before.held))
     # The share of all rows so far: a chunk of one row has no half, but every second one is held back.
-    wanted = min(int(settings.holdback * (seen + len(chunk))), MOST_HELD)
+    wanted = min(int(settings.share * (seen + len(chunk))), MOST_HELD)
     n_held = min(max(wanted - n_before, 0), len(chunk))
     rows, held = _held_apart(chunk, draw_rows(len(chunk), n_held, (settings.random_state or 0) + seen))
     if before is None:

@@ -73,7 +73,14 @@ def _conformal() -> Any:
     return Conformal(z_sum()).fit(gamma_rows(120, 0))
 
 
+def _cross() -> Any:
+    from vecuq.ranker import Settings, fit_ranker
+
+    return fit_ranker(gamma_rows(60, 0), Settings(holdback="cross", n_targets=25))
+
+
 _MAKERS = {
+    "cross": _cross,
     "model": _model,
     "sketch": _sketch,
     "pipeline": _pipeline,

@@ -13,6 +13,7 @@ from vecuq.table import PathLike, is_table_name
 # What a kind is called in messages; any other kind is called by its own name.
 WORDS = {
     "model": "a model",
+    "cross": "a model fitted with holdback='cross'",
     "conformal": "a model of another combiner",
     "monitor": "the state of a monitor",
     "pipeline": "a pipeline",

@@ -59,7 +59,7 @@ class Wanted:
     def refuse(self, ranker: Ranker) -> None:
         """Raise, before any row is read, for what the model cannot deliver."""
         if self.alpha is not None:
-            ranker.threshold(self.alpha, confidence=self.confidence)
+            ranker.flag_rate(self.alpha, confidence=self.confidence)
         if self.missing == "marginal":
             ranker.require_kept_rows()
         if self.explain:
