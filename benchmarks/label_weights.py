@@ -60,12 +60,12 @@ def logistic(x: np.ndarray, wrong: np.ndarray, new: np.ndarray) -> np.ndarray:
     return make_pipeline(StandardScaler(), LogisticRegression()).fit(x, wrong).decision_function(new)
 
 
-def family_table(file: Path, draws: int) -> dict[int, tuple[int, np.ndarray, np.ndarray]]:
+def family_table(file: Path, seeds: range) -> dict[int, tuple[int, np.ndarray, np.ndarray]]:
     """Return by the number of labels: sets, mean ROC-AUC of every method, standard error of its gain."""
     means, errors = defaultdict(list), defaultdict(list)
     for _, x, wrong in sets_of(file):
         by_labels = defaultdict(list)
-        for seed in range(draws):
+        for seed in seeds:
             for n, found in one_draw(x, wrong, seed).items():
                 by_labels[n].append(found)
         for n, found in by_labels.items():
@@ -83,6 +83,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.label_weights", description=__doc__)
     parser.add_argument("folder", type=Path, help="folder of npz files, one per family")
     parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0, help="of the first draw; each draw takes the next")
     parser.add_argument("--family", action="append", help="only this one")
     asked = parser.parse_args()
     files = [file for file in sorted(asked.folder.glob("*.npz")) if not asked.family or file.stem in asked.family]
@@ -95,7 +96,7 @@ def main() -> None:
     everything = defaultdict(list)
     for file in files:
         with one_blas_thread():
-            for n, (sets, mean, error) in family_table(file, asked.draws).items():
+            for n, (sets, mean, error) in family_table(file, range(asked.seed, asked.seed + asked.draws)).items():
                 everything[n].append(mean)
                 shown = " | ".join(f"{one:.4f}" for one in mean)
                 gain = f"{mean[1] - mean[0]:+.4f} ({error[1]:.4f})"

@@ -130,6 +130,9 @@ CASES = {
     "a time beyond the years of Python, after missing ones": Case(
         lambda: frame("polars", entropy=pa.array([None], pa.float64()), knn=LATE), taken=False
     ),
+    "a duration beyond the years of Python": Case(
+        lambda: frame("pyarrow", knn=pa.array([2**60], pa.duration("s"))), taken=False
+    ),
     "a list of times beyond the years of Python": Case(
         lambda: frame("polars", knn=pa.array([[2**60]], pa.list_(pa.timestamp("s")))), taken=False
     ),

@@ -67,6 +67,15 @@ def test_a_weight_of_0_drops_the_column(reference):
     assert three.diagnostics_.constant_columns == ()
 
 
+def test_columns_beyond_the_limit_may_be_there_with_a_weight_of_0():
+    rows = np.random.default_rng(4).random((200, 12))
+    names = [f"x{k}" for k in range(12)]
+    few = {name: float(k < 2) for k, name in enumerate(names)}
+    assert fit_ranker(rows, Settings(weights=few)).active == (0, 1)
+    with pytest.raises(SettingError, match="11 varying score columns are too many"):
+        fit_ranker(rows, Settings(weights={**dict.fromkeys(names, 1.0), "x3": 0.0}))
+
+
 def test_weights_act_as_columns_of_other_ranges_do():
     """With identity scaling the user could do it by hand."""
     by_hand = fitted(rows=ROWS * list(GIVEN.values()), scaling="identity", epsilon=5.0)
@@ -183,7 +192,7 @@ def test_the_largest_weight_of_a_constant_column_does_not_shrink_the_others():
 
 REFUSED = {
     "an unknown column": ({**GIVEN, "d": 1.0}, ColumnError, "lacks .'d'., which have a weight"),
-    "a column without a weight": ({"a": 1.0, "b": 1.0}, ColumnError, "weights lacks .'c'."),
+    "a column without a weight": ({"a": 1.0, "b": 1.0}, ColumnError, "`weights` lacks .'c'."),
     "a negative one": ({**GIVEN, "a": -1.0}, SettingError, "weight of 'a' must lie in"),
     "nan": ({**GIVEN, "a": np.nan}, SettingError, "must be finite"),
     "text": ({**GIVEN, "a": "much"}, SettingError, "must be a number"),

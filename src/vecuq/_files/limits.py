@@ -23,7 +23,7 @@ ROW_BYTES = 4 * 2**20
 ROOM_GIB = 0.25
 MOST_RATIO = 100
 # What it may unpack to in all, as a multiple of that.
-MOST_ROOMS = 4
+MOST_ROOMS = 16
 ROOM_VARIABLE = "VECUQ_MAX_UNPACKED"
 
 

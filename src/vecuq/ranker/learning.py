@@ -50,7 +50,7 @@ def learn_weights(
     >>> rows = {"good": rng.random(400), "noise": rng.random(400)}
     >>> wrong = rng.random(400) < rows["good"] ** 2
     >>> learn_weights(rows, wrong, columns=["good", "noise"])
-    Weights(good 1, noise 0.239; learned from 400 labels, 145 wrong)
+    Weights(good 1, noise 0.125; learned from 400 labels, 145 wrong)
     """
     table = ScoreTable.of(rows, columns=columns, flip=flip)
     labels = binary_labels("wrong", wrong, len(table))

@@ -104,7 +104,7 @@ class Weights(Mapping[str, float]):
         wanted_columns(self.columns, columns, purpose="which have a weight", where="The choice of score columns")
         lacking = [name for name in columns if name not in self.columns]
         if lacking:
-            raise ColumnError(f"weights lacks {lacking}. Give every score column a weight; 0 leaves one out.")
+            raise ColumnError(f"`weights` lacks {lacking}. Give every score column a weight; 0 leaves one out.")
         if self.flipped is not None and self.flipped != flipped:
             wrong = sorted(self.flipped ^ flipped)
             raise ColumnError(

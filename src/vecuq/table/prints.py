@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
+from vecuq._run import spans
 
 Hashes = NDArray[np.uint64]
 
 # So many hashes are kept, the smallest: 32 kB, and a share of rows known to about 1.5 points.
 MOST_HASHES = 4_096
+# Rows that are hashed at once: they stay in the cache.
+_BLOCK = 2**14
 # The mixing of Vigna's splitmix64, a bijection of 64 bits. These numbers are part of saved files: never change them.
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
@@ -30,20 +33,28 @@ def row_hashes(values: Array) -> Hashes:
     >>> bool(same[0] == same[1]), bool(same[0] == same[2])
     (True, False)
     """
-    rows = np.asarray(values, dtype=np.float64) + 0.0
-    bits = np.ascontiguousarray(np.where(np.isnan(rows), np.nan, rows)).view(np.uint64)
-    found = np.full(len(rows), rows.shape[1], dtype=np.uint64)
-    for column in bits.T:
-        found = _mixed(found ^ _mixed(column))
+    found = np.full(len(values), values.shape[1], dtype=np.uint64)
+    for span in spans(len(values), _BLOCK):
+        for column in values[span].T:
+            found[span] = _mixed(found[span] ^ _mixed(_bits(column)))
     return found
 
 
+def _bits(column: Array) -> Hashes:
+    """Return the bits of numbers, the same for numbers that count as equal; a new array."""
+    numbers = column.astype(np.float64) + 0.0
+    numbers[np.isnan(numbers)] = np.nan
+    return numbers.view(np.uint64)
+
+
 def _mixed(numbers: Hashes) -> Hashes:
-    """Return numbers of 64 bits, each replaced by another one that looks random."""
-    found = numbers + np.uint64(_GOLDEN)
+    """Replace numbers of 64 bits, each by another one that looks random, where they are."""
+    numbers += np.uint64(_GOLDEN)
     for shift, factor in _MIX:
-        found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
-    return found ^ (found >> np.uint64(31))
+        numbers ^= numbers >> np.uint64(shift)
+        numbers *= np.uint64(factor)
+    numbers ^= numbers >> np.uint64(31)
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,5 +99,11 @@ class Fingerprints:
 
 
 def _smallest(hashes: Hashes) -> Hashes:
-    found = np.unique(hashes)
-    return found[:MOST_HASHES]
+    """Return the smallest different hashes, increasing."""
+    found = np.unique(hashes[:_BLOCK])[:MOST_HASHES]
+    for span in spans(len(hashes), _BLOCK):
+        new = hashes[span]
+        if len(found) == MOST_HASHES:  # few hashes of a later block are smaller than all of these
+            new = new[new < found[-1]]
+        found = np.unique(np.concatenate([found, new]))[:MOST_HASHES]
+    return found

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vecuq._check import Array, bad_cell
-from vecuq.table.cells import python_cells
 from vecuq.table.frames import is_arrow
 
 if TYPE_CHECKING:
@@ -140,7 +139,22 @@ def arrow_as_floats(column: Any, name: str, first_row: int = 0) -> Array:
         return np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
     if is_text(kind):
         return text_as_floats(as_text(column), name, first_row)
-    return floats_of(python_cells(column), name, first_row)
+    return floats_of(_score_cells(column), name, first_row)
+
+
+def _score_cells(column: Any) -> list[object]:
+    """Return Arrow cells as Python's own; in words where it has none: as text, a duration could be a number."""
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError):
+        return [_score_cell(cell) for cell in column]
+
+
+def _score_cell(cell: Any) -> object:
+    try:
+        return cell.as_py()
+    except (OverflowError, ValueError):
+        return f"{cell.type} that Python cannot hold"
 
 
 def is_numeric(kind: pa.DataType) -> bool:

@@ -75,7 +75,27 @@ def _gate() -> Any:
     return Gate(example("model"), accuracy=0.8).fit(rows, correct, by=np.where(np.arange(300) % 3, "a", "b"))
 
 
-_MAKERS = {"model": _model, "sketch": _sketch, "pipeline": _pipeline, "monitor": _monitor, "gate": _gate}
+def _conformal() -> Any:
+    from vecuq.baselines import Conformal, z_sum
+
+    return Conformal(z_sum()).fit(gamma_rows(120, 0))
+
+
+def _cross() -> Any:
+    from vecuq.ranker import Settings, fit_ranker
+
+    return fit_ranker(gamma_rows(60, 0), Settings(holdback="cross", n_targets=25))
+
+
+_MAKERS = {
+    "cross": _cross,
+    "gate": _gate,
+    "model": _model,
+    "sketch": _sketch,
+    "pipeline": _pipeline,
+    "monitor": _monitor,
+    "conformal": _conformal,
+}
 
 
 def load_again(made: Any) -> Any:

@@ -51,7 +51,8 @@ def write_both(
 def write_evaluation(found: Evaluation, out: PathLike, *, formulas: bool = True) -> None:
     """Write an evaluation by the ending of the file: csv with one line per number, or a table per task (md, tex)."""
     if table_ending(out) == "csv":
-        write_sheets([Sheet("evaluation", "Every metric of every score", tuple(found.rows()))], out, formulas=formulas)
+        rows = (*found.rows(), *(found.calibration.rows() if found.calibration else ()))
+        write_sheets([Sheet("evaluation", "Every metric of every score", rows)], out, formulas=formulas)
     else:
         write_sheets(evaluation.task_sheets(found), out)
 
