@@ -75,7 +75,23 @@ def _gate() -> Any:
     return Gate(example("model"), accuracy=0.8).fit(rows, correct, by=np.where(np.arange(300) % 3, "a", "b"))
 
 
-_MAKERS = {"model": _model, "sketch": _sketch, "pipeline": _pipeline, "monitor": _monitor, "gate": _gate}
+def _live() -> Any:
+    from vecuq.gate import LiveGate
+
+    live = LiveGate(example("gate"), audit=0.5)
+    done = live.decide(gamma_rows(40, 8), ids=range(40), by=np.where(np.arange(40) % 3, "a", "b"))
+    live.update(np.flatnonzero(done.audit), np.arange(40)[done.audit] % 7 > 0)
+    return live
+
+
+_MAKERS = {
+    "model": _model,
+    "sketch": _sketch,
+    "pipeline": _pipeline,
+    "monitor": _monitor,
+    "gate": _gate,
+    "live": _live,
+}
 
 
 def load_again(made: Any) -> Any:

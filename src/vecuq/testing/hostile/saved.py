@@ -184,10 +184,18 @@ def _of_gate(gate: Any) -> dict[str, Array]:
     return {"accept": gate.accept(rows, by=by), "p_wrong": gate.p_wrong(rows, interval=True)}
 
 
+def _of_live(live: Any) -> dict[str, Array]:
+    rows = {"entropy": _rows()[:, 0], "knn": _rows()[:, 1]}
+    done = live.decide(rows, ids=range(100, 100 + len(_rows())), by=["a", "b"] * (len(_rows()) // 2))
+    told = np.array([live.bound, live.lower, float(live.decided), float(live.accepted)])
+    return {"accept": done.accept, "audit": done.audit, "standing": told}
+
+
 _PROBES = {
     "model": _of_model,
     "sketch": _of_sketch,
     "pipeline": _of_pipeline,
     "monitor": _of_monitor,
     "gate": _of_gate,
+    "live": _of_live,
 }
