@@ -1,5 +1,6 @@
 """`vecuq score --explain`, `--missing` and `--select`: the columns it adds are what Python gives, to the bit."""
 
+import contextlib
 import json
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from pyarrow.csv import ConvertOptions, read_csv
 
 from vecuq import ScoreTable, load
-from vecuq.errors import SettingError
+from vecuq.errors import CalibrationWarning, SettingError
 from vecuq.table import TableReader, write_batches
 from vecuq.workflows import scoring
 
@@ -143,10 +144,16 @@ def test_the_selection_of_a_file_is_that_of_python_over_all_its_rows(
 def test_a_selection_looks_at_the_whole_file_and_not_at_its_pieces(tmp_path, ranker, model, in_small_pieces):
     """Three foreign rows are enough among 30, where the step-up rule may take them, and not among 300."""
     foreign, usual = np.full((3, 2), 50.0), np.full((297, 2), 0.1)
-    for rows, chosen in ((np.concatenate([foreign, usual[:27]]), 3), (np.concatenate([foreign, usual]), 0)):
+    few, many = np.concatenate([foreign, usual[:27]]), np.concatenate([foreign, usual])
+    needed = "With 60 held-back rows, .* of 300 rows at least 25 must be that far out at once .* more calibration rows"
+    for rows, chosen, said in (
+        (few, 3, contextlib.nullcontext()),
+        (many, 0, pytest.warns(CalibrationWarning, match=needed)),
+    ):
         write_batches(tmp_path / "n.csv", pa.table(dict(zip(ranker.columns, rows.T, strict=True))).to_batches())
-        done = scoring.score(model, tmp_path / "n.csv", tmp_path / "o.csv", alpha=0.2, select="bh")
-        assert done.n_selected == chosen == ranker.select(ScoreTable.of(rows, columns=ranker.columns), 0.2).sum()
+        with said:
+            done = scoring.score(model, tmp_path / "n.csv", tmp_path / "o.csv", alpha=0.2, select="bh")
+            assert done.n_selected == chosen == ranker.select(ScoreTable.of(rows, columns=ranker.columns), 0.2).sum()
         assert done.n_flagged == 3
 
 

@@ -20,6 +20,7 @@ from . import transport as transport
 from . import workflows as workflows
 from ._load import load as load
 from ._version import __version__ as __version__
+from .baselines import Conformal as Conformal
 from .cascade import Cascade as Cascade
 from .errors import VecuqError as VecuqError
 from .errors import VecuqWarning as VecuqWarning

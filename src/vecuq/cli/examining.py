@@ -15,6 +15,7 @@ from vecuq.cli.options import (
     Columns,
     Epsilon,
     Flip,
+    Group,
     Holdback,
     ReferenceName,
     Scaling,
@@ -39,11 +40,12 @@ def doctor(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with code 1 if any finding is a warning or serious.")
     ] = False,
-    holdback: Holdback = _DEFAULTS.holdback,
+    holdback: Holdback = _DEFAULTS.share,
     as_json: AsJson = False,
     reference: ReferenceName = "beta",
     scaling: Scaling = _DEFAULTS.scaling,
     epsilon: Epsilon = _DEFAULTS.epsilon,
+    group: Group = None,
 ) -> None:
     """Check calibration rows before you trust them, and new rows for drift from them.
 
@@ -55,7 +57,7 @@ def doctor(
         with working() as show:
             show("checking the rows")
             done = workflows.doctor(
-                calibration, new, settings=settings, columns=listed(columns), flip=listed(flip) or ()
+                calibration, new, settings=settings, columns=listed(columns), flip=listed(flip) or (), group=group
             )
         counts = Counter(finding.severity for finding in done.findings)
         if as_json:

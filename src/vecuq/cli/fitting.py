@@ -17,7 +17,8 @@ from vecuq.cli.options import (
     Epsilon,
     Flip,
     Force,
-    Holdback,
+    Group,
+    HoldbackOrCross,
     Paper,
     ReferenceName,
     Scaling,
@@ -41,7 +42,7 @@ def fit(
     columns: Columns = None,
     flip: Flip = None,
     paper: Paper = False,
-    holdback: Holdback = DEFAULTS.holdback,
+    holdback: HoldbackOrCross = str(DEFAULTS.holdback),
     missing: Annotated[
         str, typer.Option(help="Rows with missing or infinite scores: error, or drop.", metavar="error|drop")
     ] = "error",
@@ -75,6 +76,7 @@ def fit(
     wrong: Annotated[
         str | None, choice("0/1 column of the --labelled table: the answer was wrong.", LABELS, metavar="COLUMN")
     ] = None,
+    group: Group = None,
 ) -> None:
     """Learn from in-distribution rows how their score vectors lie, and save the model."""
     given: dict[str, Any] = {
@@ -84,7 +86,7 @@ def fit(
         "anchors": anchors,
         "anchor_mass": anchor_mass,
         "overshoot": overshoot,
-        "holdback": holdback,
+        "holdback": _number_or_word(holdback),
         "grid": grid,
         "n_targets": int(n_targets) if n_targets.isdecimal() else n_targets,
         "solver": solver,
@@ -111,6 +113,7 @@ def fit(
                 force=force,
                 watch=watch,
                 labelled=rows,
+                group=group,
             )
         if as_json:
             print_json(fit_as_dict(done, model))
@@ -143,6 +146,13 @@ def _labelled(table: Path | None, wrong: str | None, weights: list[str] | None) 
     return workflows.Labelled(table, wrong)
 
 
+def _number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def _typed(context: typer.Context, given: dict[str, Any]) -> dict[str, Any]:
     """Return the settings that the user typed: these override the paper's."""
     typed = typed_options(context)
@@ -159,13 +169,17 @@ def fit_as_dict(done: workflows.Fitted, model: Path) -> dict[str, Any]:
         "n_dropped": done.n_dropped,
         "settings": done.ranker.settings.to_dict(),
         "diagnostics": done.ranker.diagnostics.to_dict(),
+        "held_back_groups": done.ranker.n_groups,
     }
 
 
 def print_fit(done: workflows.Fitted, model: Path) -> None:
     """Print what a fit came to, for people."""
     ranker, went = done.ranker, done.ranker.diagnostics
-    held = f"{went.n_held:,} held back for p-values" if went.n_held else "none held back, so no p-values"
+    grouped = "" if ranker.n_groups is None else f" in {ranker.n_groups:,} groups"
+    held = f"{went.n_held:,} held back{grouped} for p-values" if went.n_held else "none held back, so no p-values"
+    if ranker.settings.holdback == "cross":
+        held = "each held back once for p-values, from five more maps"
     print_lines(
         {
             "score columns": ", ".join(ranker.columns),

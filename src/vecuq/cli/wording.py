@@ -13,12 +13,12 @@ from typing import Any
 # The parameters of the running command.
 PARAMS: ContextVar[list[Any]] = ContextVar("PARAMS", default=[])  # noqa: B039 - never changed in place
 # Arguments that have another name on the command line.
-_RENAMED = {"random_state": "seed", "n_jobs": "jobs", "api_key": "api_key_env", "method": "select"}
+_RENAMED = {"random_state": "seed", "n_jobs": "jobs", "api_key": "api_key_env", "method": "select", "groups": "group"}
 # Options that a message may name although the running command lacks them: those of `vecuq fit` and `vecuq score`.
 _OF_OTHERS = (
     *("alpha", "anchor_mass", "anchors", "columns", "epsilon", "flip", "grid", "holdback", "max_iter", "missing"),
     *("n_targets", "on_failure", "overshoot", "reference", "replace", "scaling", "seed", "select", "solver", "tol"),
-    *("top", "weights"),
+    *("top", "weights", "group", "confidence"),
 )
 # A list of texts as Python writes it, each in the quotes that it does not hold.
 _TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""

@@ -1,5 +1,7 @@
 from .artefact import parts_of as parts_of
 from .artefact import ranker_of as ranker_of
+from .cross import CrossRanker as CrossRanker
+from .cross import cross_of as cross_of
 from .describe import card_of as card_of
 from .describe import meanings_of as meanings_of
 from .describe import weights_line as weights_line
@@ -17,8 +19,6 @@ from .ranker import as_ranker as as_ranker
 from .ranking import How as How
 from .ranking import Ranking as Ranking
 from .reasons import leading_names as leading_names
-from .rows import MOST_HELD as MOST_HELD
-from .rows import draw_rows as draw_rows
 from .rows import held_back_rows as held_back_rows
 from .settings import Settings as Settings
 from .sketches import Sketch as Sketch

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from msgspec import structs
 
 from vecuq._check import Array
@@ -31,6 +33,8 @@ from vecuq.transport import CloudMap, GridMap, RankMap, Scaler
 
 def parts_of(ranker: Ranker) -> tuple[str, dict[str, Any], dict[str, Array]]:
     """Return kind, header and arrays of a file that holds a ranker."""
+    if ranker.settings.holdback == "cross":
+        raise ModelFileError("A model with holdback='cross' is saved by itself, not inside of something else.")
     return "model", _header_of(ranker), _arrays_of(ranker)
 
 
@@ -46,6 +50,7 @@ def _header_of(ranker: Ranker) -> dict[str, Any]:
         "settings": {name: value for name, value in ranker.settings.to_dict().items() if name != "weights"},
         "diagnostics": ranker.diagnostics.to_dict(),
         **_header_of_weights(Weights.of(ranker.settings.weights)),
+        **({} if ranker.n_groups is None else {"groups": ranker.n_groups}),
     }
 
 
@@ -78,6 +83,7 @@ def _arrays_of(ranker: Ranker) -> dict[str, Array]:
         **{name: getattr(ranker.kept, name.removeprefix("kept.")) for name in KEPT},
         **_prints_of(MAP_PRINTS, ranker.prints),
         **_prints_of(LABELLED_PRINTS, getattr(ranker.settings.weights, "prints", None)),
+        **({} if ranker.n_groups is None else {"kept.groups": ranker.kept.groups}),
     }
 
 
@@ -103,7 +109,7 @@ def ranker_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
         calibration_scores=arrays["calibration"],
         settings=settings,
         diagnostics=Diagnostics(**structs.asdict(known.diagnostics)),
-        kept=Kept(*(arrays[name] for name in KEPT)) if keeps_rows(arrays) else Kept.nothing(len(known.columns)),
+        kept=_kept_of(known, arrays) if keeps_rows(arrays) else Kept.nothing(len(known.columns)),
         prints=saved_prints(MAP_PRINTS, arrays),
     )
     if keeps_rows(arrays):
@@ -116,6 +122,11 @@ def _scaler_of(known: ModelHeader, arrays: dict[str, Array], weights: Weights | 
     lower, span, knots = (arrays[f"scaler.{part}"] for part in ("lower", "span", "knots"))
     found = active_weights(weights, known.columns, known.active)
     return Scaler(known.scaler.kind, known.scaler.signed, lower, span, knots, found)
+
+
+def _kept_of(known: ModelHeader, arrays: dict[str, Array]) -> Kept:
+    kept = Kept(arrays["kept.centre"], arrays["kept.held"], arrays["kept.draws"])
+    return kept if known.groups is None else replace(kept, groups=arrays["kept.groups"].astype(np.int64))
 
 
 def _map_of(known: ModelHeader, arrays: dict[str, Array], epsilon: float) -> RankMap:

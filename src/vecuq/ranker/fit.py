@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecuq._check import Array, refuse_missing, warn_user
 from vecuq._run import one_blas_thread
-from vecuq.errors import CalibrationError, CalibrationWarning, SettingError
+from vecuq.conformal import group_codes, split_groups
+from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, VecuqWarning
+from vecuq.ranker.cross import N_FOLDS, CrossRanker, fold_codes
 from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.forecast import Progress
 from vecuq.ranker.judge import judge_plan, monotone_violations
@@ -40,7 +44,12 @@ from vecuq.transport import (
 
 
 def fit_ranker(
-    calibration: Any, settings: Settings | None = None, *, named: bool = True, progress: Progress | None = None
+    calibration: Any,
+    settings: Settings | None = None,
+    *,
+    named: bool = True,
+    progress: Progress | None = None,
+    groups: Any = None,
 ) -> Ranker:
     """Learn from in-distribution rows, without labels, how their score vectors lie.
 
@@ -55,6 +64,9 @@ def fit_ranker(
         Whether new rows are matched by column name rather than by position.
     progress
         Called after every sweep with its number and the marginal error.
+    groups
+        For rows that come together, such as the rows of a session or a document: the name of each row's group,
+        (rows,). Whole groups are held back, and p-values and thresholds count groups.
 
     Examples
     --------
@@ -65,17 +77,39 @@ def fit_ranker(
     True
     """
     chosen = settings or Settings()
+    if chosen.holdback == "cross":
+        return _fit_cross(calibration, chosen, named=named, progress=progress, groups=groups)
     if isinstance(calibration, Sketch):
+        if groups is not None:
+            raise SettingError("A sketch keeps no rows, so groups say nothing about it. Fit the rows themselves.")
         nothing = np.empty((0, len(calibration.columns)))
         return fit_map(MapRows.of_sketch(calibration), nothing, chosen, named=named, progress=progress)
     table = ScoreTable.of(calibration)
     refuse_missing(table.values, table.columns)
     warn_of_columns(table, directions=not named_reference(chosen.reference).signed)
-    held = held_back_rows(len(table), chosen)
+    codes = None if groups is None else group_codes(groups, len(table))
+    if codes is None:
+        held = held_back_rows(len(table), chosen)
+    else:
+        held = split_groups(codes, chosen.share, chosen.random_state or 0)
+    return _fit_split(table, held, codes, chosen, named=named, progress=progress)
+
+
+def _fit_split(
+    table: ScoreTable,
+    held: NDArray[np.intp],
+    codes: NDArray[np.int64] | None,
+    chosen: Settings,
+    *,
+    named: bool,
+    progress: Progress | None,
+) -> Ranker:
+    """Fit the map to the rows that are not held back."""
     mapped = np.ones(len(table), dtype=bool)
     mapped[held] = False
     known = MapRows.of_rows(table, np.asarray(table.values[mapped], dtype=float))
-    return fit_map(known, np.asarray(table.values[held], dtype=float), chosen, named=named, progress=progress)
+    ranker = fit_map(known, np.asarray(table.values[held], dtype=float), chosen, named=named, progress=progress)
+    return ranker if codes is None or not len(held) else _in_groups(ranker, codes[held])
 
 
 def fit_map(
@@ -134,6 +168,32 @@ def fit_map(
     with one_blas_thread():
         judged = replace(diagnostics, monotone_violations=monotone_violations(ranker, scaled))
         return replace(ranker, diagnostics=judged, calibration_scores=_calibration_scores(ranker, held, known))
+
+
+def _fit_cross(calibration: Any, chosen: Settings, *, named: bool, progress: Progress | None, groups: Any) -> Ranker:
+    """Fit a map to all rows, and one more without each fold."""
+    if isinstance(calibration, Sketch):
+        raise SettingError("holdback='cross' needs rows, and a sketch keeps none. Fit the rows themselves.")
+    table = ScoreTable.of(calibration)
+    whole = fit_ranker(table, replace(chosen, holdback=0.0), named=named, progress=progress)
+    folds = fold_codes(len(table), groups, chosen.random_state or 0)
+    codes = None if groups is None else group_codes(groups, len(table))
+    parts = replace(chosen, holdback=1.0 / N_FOLDS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VecuqWarning)  # the map of all rows warned of the same
+        made = [
+            _fit_split(table, np.flatnonzero(folds == fold), codes, parts, named=named, progress=progress)
+            for fold in range(N_FOLDS)
+        ]
+    return CrossRanker.of(whole, tuple(made))
+
+
+def _in_groups(ranker: Ranker, codes: NDArray[np.int64]) -> Ranker:
+    """Return the ranker with its held-back rows in the order of their scores, and the group of each beside it."""
+    with one_blas_thread():
+        order = np.argsort(ranker.rank_complete(ranker.kept.held)[1], kind="stable")
+    kept = replace(ranker.kept, held=ranker.kept.held[order], groups=group_codes(codes[order], len(order)))
+    return replace(ranker, kept=kept)
 
 
 def _scaled_nodes(made: Sketch, active: list[int], scaler: Scaler, row_weight: float) -> Nodes:

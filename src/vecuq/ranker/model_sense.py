@@ -89,6 +89,7 @@ class ModelHeader(Struct):
     settings: dict[str, Any]
     diagnostics: DiagnosticsHeader
     weights: WeightsHeader | None = None
+    groups: AtLeastOne | None = None  # held-back groups, where rows come in groups
 
     def __post_init__(self) -> None:
         one_of("the map", self.map, MAPS)
@@ -160,10 +161,14 @@ def check_model(known: ModelHeader, settings: Settings, arrays: dict[str, Array]
     if not sizes["rows"]:
         raise ValueError("'calibration' holds no score")
     if keeps_rows(arrays):
-        _check_kept(went, arrays, check_arrays(arrays, KEPT, **sizes))
+        sizes = check_arrays(arrays, KEPT, **sizes)
+        _check_kept(went, arrays, sizes)
+    _check_groups(known, arrays, sizes)
 
 
 def _check_settings(scaler: ScalerHeader, settings: Settings) -> None:
+    if isinstance(settings.holdback, str):
+        raise ValueError("holdback must be a share in the settings of a single map")
     if settings.scaling != scaler.kind:
         raise ValueError(f"the scaler is of the kind {scaler.kind!r}, and the settings have {settings.scaling!r}")
     if isinstance(settings.reference, str) and named_reference(settings.reference).signed != scaler.signed:
@@ -234,6 +239,20 @@ def _check_kept(went: DiagnosticsHeader, arrays: dict[str, Array], sizes: dict[s
         refuse("kept.centre", "a median of the held-back rows", ~medians, len(medians))
     elif sizes["rows"] != (went.n_map if n_draws else 1):
         raise ValueError(f"'calibration' holds {sizes['rows']:,} scores, of {went.n_map:,} rows of the map")
+
+
+def _check_groups(known: ModelHeader, arrays: dict[str, Array], sizes: dict[str, int]) -> None:
+    """Raise unless every held-back row has a group, numbered from 0 in the order in which they come."""
+    if known.groups is None and "kept.groups" not in arrays:
+        return
+    if known.groups is None or not known.diagnostics.n_held or not keeps_rows(arrays):
+        raise ValueError("groups are for models with held-back rows, and the header states how many there are")
+    check_arrays(arrays, {"kept.groups": Numbers("kept", dtype="int64")}, kept=sizes["kept"], rows=sizes["rows"])
+    if sizes["kept"] != sizes["rows"]:
+        raise ValueError(f"{sizes['rows']:,} scores are in groups, and {sizes['kept']:,} rows are kept")
+    first = np.unique(arrays["kept.groups"], return_index=True)
+    if not np.array_equal(first[0], np.arange(known.groups)) or (np.diff(first[1]) < 0).any():
+        raise ValueError(f"'kept.groups' must number {known.groups:,} groups in the order in which they come")
 
 
 def _are_medians(centre: Array, parts: list[Array]) -> NDArray[np.bool_]:

@@ -33,7 +33,9 @@ class Settings:
     overshoot
         Weight of the distance beyond the calibration box, which keeps far rows in order; 0 is the paper.
     holdback
-        Share of the calibration rows that is kept out of the map, for p-values and thresholds.
+        Share of the calibration rows that is kept out of the map, for p-values and thresholds. ``"cross"``, for
+        fewer than about 200 rows, holds every row back once, from one of five maps; the promise is weaker
+        (:class:`vecuq.ranker.CrossRanker`).
     grid
         Where the reference points lie: ``"midpoint"``, the Cartesian grid of the paper, or ``"authors"``, the points
         of their code.
@@ -64,7 +66,7 @@ class Settings:
     anchors: float = 5.0
     anchor_mass: float | None = None
     overshoot: float = 0.5
-    holdback: float = 0.5
+    holdback: float | str = 0.5
     grid: str = "midpoint"
     n_targets: int | str = "auto"
     solver: str = "auto"
@@ -83,7 +85,10 @@ class Settings:
         if self.anchor_mass is not None:
             in_range("anchor_mass", self.anchor_mass, 0.0, 1.0, ends="()")
         in_range("overshoot", self.overshoot, 0.0, 1e6, ends="[]")  # scores stay finite, however far a row lies
-        in_range("holdback", self.holdback, 0.0, 1.0)
+        if not isinstance(self.holdback, str):
+            in_range("holdback", self.holdback, 0.0, 1.0)
+        elif self.holdback != "cross":
+            raise SettingError(f"holdback must be a share from 0 to 1 or 'cross'; got {self.holdback!r}.")
         one_of("grid", self.grid, GRIDS)
         self._check_targets()
         one_of("solver", self.solver, ("auto", "separable", "sketch", "dense"))
@@ -106,6 +111,13 @@ class Settings:
             one_of("n_targets", self.n_targets, ("auto", "rows"))
         elif whole_number("n_targets", self.n_targets, 2) > 10_000_000:
             raise SettingError(f"n_targets must be at most 10,000,000; got {self.n_targets!r}.")
+
+    @property
+    def share(self) -> float:
+        """The share of rows that is held back, where it is one."""
+        if isinstance(self.holdback, str):
+            raise SettingError("holdback='cross' needs all rows at once, in fit. Give a share here, such as 0.5.")
+        return self.holdback
 
     @staticmethod
     def paper(**changes: Any) -> Settings:

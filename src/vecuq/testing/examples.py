@@ -75,22 +75,26 @@ def _gate() -> Any:
     return Gate(example("model"), accuracy=0.8).fit(rows, correct, by=np.where(np.arange(300) % 3, "a", "b"))
 
 
-def _live() -> Any:
-    from vecuq.gate import LiveGate
+def _conformal() -> Any:
+    from vecuq.baselines import Conformal, z_sum
 
-    live = LiveGate(example("gate"), audit=0.5)
-    done = live.decide(gamma_rows(40, 8), ids=range(40), by=np.where(np.arange(40) % 3, "a", "b"))
-    live.update(np.flatnonzero(done.audit), np.arange(40)[done.audit] % 7 > 0)
-    return live
+    return Conformal(z_sum()).fit(gamma_rows(120, 0))
+
+
+def _cross() -> Any:
+    from vecuq.ranker import Settings, fit_ranker
+
+    return fit_ranker(gamma_rows(60, 0), Settings(holdback="cross", n_targets=25))
 
 
 _MAKERS = {
+    "cross": _cross,
+    "gate": _gate,
     "model": _model,
     "sketch": _sketch,
     "pipeline": _pipeline,
     "monitor": _monitor,
-    "gate": _gate,
-    "live": _live,
+    "conformal": _conformal,
 }
 
 

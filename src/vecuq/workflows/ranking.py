@@ -52,12 +52,13 @@ def rank(
     calibration_missing: str = "error",
     force: bool = False,
     watch: Watch = NOBODY,
+    group: str | None = None,
 ) -> Ranked:
     """Fit, score and report in one go: a model, a ranked table and a page in ``folder``; all three or nothing.
 
     ``wanted`` is what :func:`score` adds to the table, and in which order; its alpha is the report's too.
     ``calibration_missing="drop"`` drops incomplete calibration rows, as :func:`fit` does by ``missing="drop"``.
-    ``force`` replaces also files that the job reads, or files of another kind.
+    ``force`` replaces also files that the job reads, or files of another kind. ``group`` is that of :func:`fit`.
     """
     one_of("calibration_missing", calibration_missing, FIT_MISSING)
     refuse_wrong_tables(calibration, new)
@@ -69,7 +70,7 @@ def rank(
     known = TableSource.of(calibration)
     refuse_absent(labels, rows, known)
     doubt_same(known, rows)
-    fitting = {"columns": columns, "flip": flip, "missing": calibration_missing}
+    fitting = {"columns": columns, "flip": flip, "missing": calibration_missing, "group": group}
     with atomic_folder(folder) as part:
         return _rank_into(part, known, rows, settings, fitting=fitting, labels=labels, wanted=wanted, watch=watch)
 

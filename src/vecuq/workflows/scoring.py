@@ -69,6 +69,7 @@ def score(
     formulas: bool = True,
     force: bool = False,
     watch: Watch = NOBODY,
+    confidence: float | None = None,
 ) -> Scored:
     """Score a table in pieces of bounded size.
 
@@ -111,11 +112,13 @@ def score(
         Whether ``out`` may replace a file that the job reads, or one that holds no table.
     watch
         Called as rows are scored.
+    confidence
+        Of ``alpha`` for this calibration set, instead of on average; see :meth:`vecuq.Ranker.flag`.
     """
     one_of("stdout_format", stdout_format, tuple(STDOUT_FORMATS))
     if stdout_format != "jsonl" and not is_stdio(out):
         raise SettingError(f"stdout_format={stdout_format!r} is for standard output (-); {out} says its own format.")
-    wanted = Wanted(alpha, explain, missing, select, replace, sort, top, formulas)
+    wanted = Wanted(alpha, explain, missing, select, replace, sort, top, formulas, confidence)
     found = load_any_model(model)
     refuse_place(out, reads=[model, new], force=force)
     judge = Judge(found, by) if isinstance(found, Gate) else None
