@@ -357,3 +357,27 @@ def test_names_that_look_like_markup_are_printed_as_they_are(run, tmp_path, make
     result = run("rank", path, path, "-o", tmp_path / "out", "--ood", "y")
     assert "score columns  [red]a[/red], b" in result.stdout
     assert "│ [red]a[/red]" in result.stdout
+
+
+HOSTILE = "a\x1b[31mred\x07"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["fit", "t.parquet", "-o", "m.vecuq"],
+        ["doctor", "t.parquet"],
+        ["rank", "t.parquet", "t.parquet", "-o", "out", "--ood", "is_ood"],
+        ["evaluate", "t.parquet", "--ood", "is_ood", "--flip", HOSTILE],
+        ["compare", "t.parquet", "t.parquet", "--ood", "is_ood", "--resamples", "10"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_names_of_columns_cannot_steer_the_terminal(run, tmp_path, monkeypatch, make_rows, words):
+    monkeypatch.chdir(tmp_path)
+    rows = make_rows(40, 0, names=(HOSTILE, "b\x9b31mred"))
+    save(Path("t.parquet"), {**rows, "is_ood": [k % 2 == 0 for k in range(40)]})
+    result = run(*words)
+    assert result.exit_code == 0
+    assert "a?[31mred?" in result.stdout
+    assert {"\x1b", "\x07", "\x9b"}.isdisjoint(result.stdout + result.stderr)

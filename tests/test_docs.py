@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from vecuq._files import limits
+
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -70,3 +72,63 @@ def test_every_command_and_option_of_the_page_exists():
     assert [name for name, shown in zip(["", *commands], helps, strict=True) if shown.exit_code] == []
     known = set(re.findall(r"--[a-z-]+", "".join(shown.output for shown in helps)))
     assert set(re.findall(r"--[a-z][a-z-]+", page)) - known == set()
+
+
+def test_the_limits_of_tables_are_those_that_the_page_states():
+    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+    for stated in (
+        f"| {limits.MOST_COLUMNS:,}; {limits.LONGEST_NAME:,} |",
+        f"| {limits.ROW_BYTES // 2**20} MiB; {limits.LINE_BYTES // 2**20} MiB |",
+        f"| {limits.MOST_LEVELS} levels |",
+        f"| {limits.ROOM_GIB:g} GiB, or {limits.MOST_RATIO} times the size of the file if that is more |",
+        f"| {limits.MOST_ROOMS} times that |",
+        f"`{limits.ROOM_VARIABLE}`",
+    ):
+        assert stated in page
+
+
+# Sentences that were once written, and promised more than the theorem behind them.
+TOO_MUCH = (
+    "a p-value that holds",
+    "a threshold that keeps its false-alarm rate",
+    "false alarms, ever",
+    "a law of reference",
+    "two hundred or more for p-values",
+    "more rows than the 2^m - 1 anchors",
+)
+SAID = {
+    "README.md": (
+        "holds for exchangeable rows, on average over calibration sets",
+        "does not rank better than a plain sum",
+        "8 (2^m - 1) for m columns",
+    ),
+    "docs/decisions.md": (
+        "No dependence in time",
+        "No sessions",
+        "You have one set, and it serves every decision",
+        "If the calibration rows are complete, any regular share of missing values is a change",
+        "for independent rows without drift, the chance of *ever* raising a false alarm",
+        "This is a chance per monitor, not a share of the alarms",
+        "To keep 1 % with 90 % confidence takes 230",
+    ),
+    "docs/method.md": ("A fit is not refused",),
+}
+
+
+def words_of(page):
+    return " ".join(page.read_text("utf-8").split())
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*(page for page in PAGES if page.name != "CHANGELOG.md"), *sorted((ROOT / "src").rglob("*.py"))],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
+def test_no_page_promises_more_than_its_theorem(page):
+    assert [sentence for sentence in TOO_MUCH if sentence in words_of(page)] == []
+
+
+@pytest.mark.parametrize("page", SAID)
+def test_what_a_promise_assumes_is_said_where_it_is_made(page):
+    words = words_of(ROOT / page).replace("**", "")
+    assert [sentence for sentence in SAID[page] if sentence not in words] == []

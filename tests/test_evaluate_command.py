@@ -10,13 +10,22 @@ from contextlib import suppress
 import numpy as np
 import numpy.testing as npt
 import pandas as pd
+import pyarrow as pa
 import pytest
 from pyarrow.csv import read_csv
 
 from vecuq import Settings, fit_ranker
 from vecuq.baselines import list_baselines, mean_rank
 from vecuq.data import demo_files
-from vecuq.evaluation import accuracy_coverage_area, prediction_rejection_curve, risk_coverage_curve, roc_auc
+from vecuq.evaluation import (
+    accuracy_coverage_area,
+    brier_score,
+    expected_calibration_error,
+    prediction_rejection_curve,
+    risk_coverage_curve,
+    roc_auc,
+)
+from vecuq.table import write_batches
 
 SCORES = ("entropy", "mutual_information", "mahalanobis", "knn")
 CALIBRATION, NEW = demo_files()
@@ -181,7 +190,8 @@ def test_a_comparison_ends_with_a_verdict_on_every_metric(run):
     assert "knn" not in best["not_separated"]
     shown = run(*words, "--resamples", "200").stdout
     assert "verdict: ood roc_auc: entropy is best (0.919)" in shown
-    assert "vecuq is 0.018 behind, more than chance explains." in shown
+    assert "vecuq is 0.018 behind, no more than chance explains." in shown
+    assert "If all methods were equal, a table would show any with probability 0.05." in shown
 
 
 def test_a_verdict_without_resamples_does_not_speak_of_chance_and_equal_methods_are_not_separated(run, tmp_path, new):
@@ -481,3 +491,115 @@ def test_what_fails_writes_no_curves(refused, tmp_path, new):
     assert "must be 0 or 1" in told
     (tmp_path / "folder.png").mkdir()
     assert "is a folder" in refused("evaluate", NEW, *LABELS, *FEW, "--curves", tmp_path / "folder.png")
+
+
+# Groups, probabilities, labels that look inverted
+
+
+@pytest.fixture
+def sessions(tmp_path):
+    """Write rows of 30 sessions with a probability of being wrong; return the path of the table."""
+    rng = np.random.default_rng(0)
+    session = np.repeat(np.arange(30), 10)
+    p_wrong = 0.6 * rng.random(300)
+    is_error = (rng.random(300) < p_wrong).astype(int)
+    shared = rng.normal(size=30)[session]
+    rows = pd.DataFrame({"session": [f"s{k}" for k in session], "entropy": p_wrong + shared, "knn": rng.random(300)})
+    path = tmp_path / "sessions.csv"
+    rows.assign(uncertainty=rng.random(300) + p_wrong, p_wrong=p_wrong, is_error=is_error).to_csv(path, index=False)
+    return path
+
+
+def test_rows_of_a_group_are_drawn_together(run, sessions):
+    words = ("evaluate", sessions, "--error", "is_error", "--resamples", "60")
+    plain, grouped = (json.loads(run(*words, *more, "--json").stdout) for more in ((), ("--group", "session")))
+    assert (plain["n_groups"], grouped["n_groups"]) == (None, 30)
+    for told in (plain, grouped):
+        assert {method for method, _, _ in estimates(told)} == {"entropy", "knn", "uncertainty"}
+    one, two = estimates(plain), estimates(grouped)
+    assert all(one[key]["value"] == pytest.approx(two[key]["value"], nan_ok=True) for key in one)
+    assert one["entropy", "selective", "aurc"]["low"] != two["entropy", "selective", "aurc"]["low"]
+    assert "95 % interval over 30 groups of rows" in run(*words, "--group", "session").stdout
+
+
+def test_whole_numbers_may_name_groups_and_are_then_not_called_unread(run, sessions, tmp_path):
+    rows = pd.read_csv(sessions)
+    rows.assign(session=rows.session.str[1:].astype(int)).to_csv(tmp_path / "numbers.csv", index=False)
+    words = ("evaluate", tmp_path / "numbers.csv", "--error", "is_error", "--resamples", "10", "--metrics", "roc_auc")
+    assert "session" in run(*words).stderr
+    assert "session" not in run(*words, "--group", "session").stderr
+
+
+def test_a_comparison_knows_groups_of_the_test_rows(run, sessions, tmp_path):
+    pd.read_csv(sessions).drop(columns="session").to_csv(tmp_path / "known.csv", index=False)
+    words = ("--error", "is_error", "--columns", "entropy,knn", "--group", "session", "--resamples", "30")
+    done = run("compare", tmp_path / "known.csv", sessions, *words)
+    assert done.exit_code == 0, done.stderr
+    assert "over 30 groups of rows" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--group", "sesion"), "Did you mean 'session'"),
+        (("--group", "entropy", "--columns", "entropy"), "cannot be a group and a score at once"),
+        (("--group", "gaps"), "have no group"),
+    ],
+)
+def test_a_group_that_cannot_be_is_refused(refused, sessions, words, said):
+    pd.read_csv(sessions).assign(gaps=["a", None] * 150).to_csv(sessions, index=False)
+    assert said in refused("evaluate", sessions, "--error", "is_error", "--resamples", "10", *words)
+
+
+def test_a_probability_of_being_wrong_is_compared_with_the_errors(run, sessions, tmp_path):
+    rows = pd.read_csv(sessions)
+    words = ("evaluate", sessions, "--error", "is_error", "--resamples", "10", "--metrics", "roc_auc")
+    told = json.loads(run(*words, "--json").stdout)["calibration"]
+    assert told["n"] == 300
+    assert told["brier"] == pytest.approx(brier_score(rows.p_wrong, rows.is_error))
+    assert told["ece"] == pytest.approx(expected_calibration_error(rows.p_wrong, rows.is_error))
+    shown = run(*words, "-o", tmp_path / "tables.md").stdout
+    assert (
+        f"p_wrong: expected calibration error {told['ece']:.3f} (up to {told['ece_by_chance']:.3f} by chance" in shown
+    )
+    assert "Probability of being wrong (300 rows)" in shown
+    assert "| p_wrong | wrong | rows |" in (tmp_path / "tables.md").read_text()
+    run(*words, "-o", tmp_path / "tables.csv")
+    lines = pd.read_csv(tmp_path / "tables.csv").set_index(["method", "metric"]).value
+    assert lines["p_wrong", "brier_score"] == pytest.approx(told["brier"])
+    assert lines["p_wrong", "expected_calibration_error"] == pytest.approx(told["ece"])
+    assert "expected calibration error" not in run("evaluate", NEW, *LABELS, *FEW).stdout
+
+
+def test_a_p_wrong_that_is_no_probability_is_refused(refused, sessions):
+    pd.read_csv(sessions).assign(p_wrong=3.5).to_csv(sessions, index=False)
+    assert "A probability must lie in [0, 1]; got 3.5." in refused("evaluate", sessions, "--error", "is_error")
+
+
+def test_labels_that_look_inverted_are_pointed_at(run, tmp_path, new):
+    new.assign(is_error=1 - new.is_error).to_csv(tmp_path / "inverted.csv", index=False)
+    words = ("--error", "is_error", "--columns", ",".join(SCORES), "--metrics", "roc_auc", "--resamples", "40")
+    said = "error: all scores are worse than chance. Perhaps the labels are inverted: 1 must mean that the prediction"
+    assert said in run("evaluate", tmp_path / "inverted.csv", *words).stderr
+    assert json.loads(run("evaluate", tmp_path / "inverted.csv", *words, "--json").stdout)["inverted_labels"] == [
+        "error"
+    ]
+    assert "inverted" not in run("evaluate", NEW, *words).stderr
+    assert "inverted" not in run("evaluate", NEW, *LABELS, "--metrics", "roc_auc", "--resamples", "40").stderr
+
+
+def test_rows_without_positives_enough_have_no_false_positive_rate_and_say_why(run, tmp_path, new):
+    few = pd.concat([new[new.is_ood == 0], new[new.is_ood == 1].head(12)])
+    few.to_csv(tmp_path / "few.csv", index=False)
+    done = run("evaluate", tmp_path / "few.csv", "--ood", "is_ood", *FEW)
+    assert "ood: fpr_at_95_tpr needs 20 positive rows, there are 12" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["-o", "--curves"])
+def test_names_that_a_spreadsheet_would_compute_are_quoted_on_request(run, tmp_path, make_rows, option):
+    rows = make_rows(40, 0, names=("=cmd", "b"))
+    write_batches(tmp_path / "t.parquet", pa.table({**rows, "wrong": [k % 2 for k in range(40)]}).to_batches())
+    words = ("evaluate", tmp_path / "t.parquet", "--error", "wrong", "--resamples", 0, option, tmp_path / "o.csv")
+    for more, cell in (((), "=cmd"), (("--no-formulas",), "'=cmd")):
+        assert run(*words, *more).exit_code == 0
+        assert {cell, f'"{cell}"'} & set((tmp_path / "o.csv").read_text().replace("\n", ",").split(","))

@@ -1,5 +1,6 @@
 """`vecuq score --explain`, `--missing` and `--select`: the columns it adds are what Python gives, to the bit."""
 
+import contextlib
 import json
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from pyarrow.csv import ConvertOptions, read_csv
 
 from vecuq import ScoreTable, load
-from vecuq.errors import SettingError
+from vecuq.errors import CalibrationWarning, SettingError
 from vecuq.table import TableReader, write_batches
 from vecuq.workflows import scoring
 
@@ -143,10 +144,16 @@ def test_the_selection_of_a_file_is_that_of_python_over_all_its_rows(
 def test_a_selection_looks_at_the_whole_file_and_not_at_its_pieces(tmp_path, ranker, model, in_small_pieces):
     """Three foreign rows are enough among 30, where the step-up rule may take them, and not among 300."""
     foreign, usual = np.full((3, 2), 50.0), np.full((297, 2), 0.1)
-    for rows, chosen in ((np.concatenate([foreign, usual[:27]]), 3), (np.concatenate([foreign, usual]), 0)):
+    few, many = np.concatenate([foreign, usual[:27]]), np.concatenate([foreign, usual])
+    needed = "With 60 held-back rows, .* of 300 rows at least 25 must be that far out at once .* more calibration rows"
+    for rows, chosen, said in (
+        (few, 3, contextlib.nullcontext()),
+        (many, 0, pytest.warns(CalibrationWarning, match=needed)),
+    ):
         write_batches(tmp_path / "n.csv", pa.table(dict(zip(ranker.columns, rows.T, strict=True))).to_batches())
-        done = scoring.score(model, tmp_path / "n.csv", tmp_path / "o.csv", alpha=0.2, select="bh")
-        assert done.n_selected == chosen == ranker.select(ScoreTable.of(rows, columns=ranker.columns), 0.2).sum()
+        with said:
+            done = scoring.score(model, tmp_path / "n.csv", tmp_path / "o.csv", alpha=0.2, select="bh")
+            assert done.n_selected == chosen == ranker.select(ScoreTable.of(rows, columns=ranker.columns), 0.2).sum()
         assert done.n_flagged == 3
 
 
@@ -191,3 +198,13 @@ def test_a_column_of_the_users_own_called_selected_is_kept(run, tmp_path, model,
     result = run("score", model, tmp_path / "new.parquet", "-o", tmp_path / "ranked.parquet", "--alpha", 0.1)
     assert result.exit_code == 0, result.output
     assert set(pd.read_parquet(tmp_path / "ranked.parquet")["selected"]) == {"yes"}
+
+
+def test_texts_that_a_spreadsheet_would_compute_are_quoted_on_request(run, tmp_path, make_rows):
+    rows = make_rows(60, 0)
+    write_batches(tmp_path / "c.parquet", pa.table(rows).to_batches())
+    write_batches(tmp_path / "n.csv", pa.table({**rows, "note": ["=cmd|' /C calc'!A0"] * 60}).to_batches())
+    assert run("fit", tmp_path / "c.parquet", "-o", tmp_path / "m.vecuq").exit_code == 0
+    for option, cell in (((), "=cmd"), (("--no-formulas",), "'=cmd")):
+        assert run("score", tmp_path / "m.vecuq", tmp_path / "n.csv", "-o", tmp_path / "o.csv", *option).exit_code == 0
+        assert f'"{cell}' in (tmp_path / "o.csv").read_text()

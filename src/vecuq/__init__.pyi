@@ -20,6 +20,7 @@ from . import transport as transport
 from . import workflows as workflows
 from ._load import load as load
 from ._version import __version__ as __version__
+from .baselines import Conformal as Conformal
 from .cascade import Cascade as Cascade
 from .errors import VecuqError as VecuqError
 from .errors import VecuqWarning as VecuqWarning
@@ -36,8 +37,10 @@ from .ranker import Ranking as Ranking
 from .ranker import Settings as Settings
 from .ranker import Sketch as Sketch
 from .ranker import VecUQ as VecUQ
+from .ranker import Weights as Weights
 from .ranker import fit_ranker as fit_ranker
 from .ranker import fit_stream as fit_stream
+from .ranker import learn_weights as learn_weights
 from .ranker import sketch as sketch
 from .table import ScoreTable as ScoreTable
 from .table import read_table as read_table

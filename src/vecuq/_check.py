@@ -6,6 +6,7 @@ import errno
 import inspect
 import math
 import os
+import re
 import sys
 import warnings
 from collections import Counter
@@ -23,23 +24,26 @@ from vecuq.errors import CalibrationError, ColumnError, SettingError, TableError
 
 Array = NDArray[np.float64]
 _Kind = TypeVar("_Kind")
-
-
-def printable(text: str) -> str:
-    r"""Return a text that does nothing to a terminal: blanks for line ends and tabs, ``?`` for what is not printable.
-
-    Examples
-    --------
-    >>> printable("red\x1b[31m\n")
-    'red?[31m '
-    """
-    return "".join(letter if letter.isprintable() else " " if letter.isspace() else "?" for letter in text)
+# What a spreadsheet computes begins like this, unless it is a number.
+COMPUTED = r"^[=+\-@\t\r]"
+NO_FORMULA = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-](inf|infinity|nan)$|^-$"
 
 
 def one_line(what: object, *, most: int = 200) -> str:
     """Return any text as one printable line of at most ``most`` characters."""
-    text = printable(" ".join(str(what).split()))
+    text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(str(what).split()))
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def without_formula(text: str) -> str:
+    """Return a text with an apostrophe in front if a spreadsheet would compute it.
+
+    Examples
+    --------
+    >>> without_formula("=1+1"), without_formula("-1.5")
+    ("'=1+1", '-1.5')
+    """
+    return f"'{text}" if re.search(COMPUTED, text) and not re.search(NO_FORMULA, text) else text
 
 
 def one_of(name: str, value: object, choices: Sequence[str]) -> str:
@@ -155,6 +159,34 @@ def refuse_incomplete(values: Array, columns: Sequence[str]) -> None:
             f"missing='error' refuses rows with missing or infinite scores; {incomplete:,} of {len(values):,} have "
             f"some ({count_missing(values, columns)}). Correct or drop them, or use missing='nan' or 'marginal'."
         )
+
+
+def binary_labels(name: str, labels: Any, n_rows: int) -> NDArray[np.bool_]:
+    """Return one label per row, 0 or 1, as False and True; anything else, unknown included, is an error."""
+    masked = np.ma.isMaskedArray(labels)
+    try:
+        found = np.asarray(labels.astype(float).filled(np.nan) if masked else labels)
+    except ValueError:
+        raise TableError(f"{name} must be one label per row, 0 or 1; got lists of several lengths.") from None
+    if found.ndim != 1 or len(found) != n_rows:
+        raise TableError(f"{name} must be one label for each of {n_rows:,} rows; got {shape_of(found)}.")
+    if found.dtype.kind not in "biufO" or any(isinstance(one, str | bytes) for one in found.tolist()):
+        raise TableError(f"{name} must be 0 or 1, or false or true; got {one_line(repr(found.tolist()[0]), most=40)}.")
+    known = _as_numbers(found)
+    if np.isnan(known).any():
+        raise TableError(f"{int(np.isnan(known).sum()):,} of {n_rows:,} rows have no {name}; leave them out first.")
+    other = known[(known != 0.0) & (known != 1.0)]
+    if len(other):
+        raise TableError(f"{name} must be 0 or 1, or false or true; got {other[0]:g}.")
+    return np.asarray(known == 1.0)
+
+
+def _as_numbers(labels: NDArray[Any]) -> Array:
+    """Return labels as numbers; what is none, None included, is NaN."""
+    if labels.dtype.kind != "O":
+        return np.asarray(labels, dtype=float)
+    plain = (one if isinstance(one, bool | int | float | np.number | np.bool_) else math.nan for one in labels)
+    return np.fromiter(plain, dtype=float, count=len(labels))
 
 
 def existing_file(path: str | os.PathLike[str]) -> Path:

@@ -19,6 +19,8 @@ _READERS = {
     "monitor": ("vecuq.monitor", "monitor_of"),
     "gate": ("vecuq.gate", "gate_of"),
     "live": ("vecuq.gate", "live_of"),
+    "conformal": ("vecuq.baselines", "conformal_of"),
+    "cross": ("vecuq.ranker", "cross_of"),
 }
 
 _REMEDIES = {
@@ -28,11 +30,13 @@ _REMEDIES = {
     "monitor": "Start again with another state file.",
     "gate": "Fit it again.",
     "live": "Start again with another state file.",
+    "conformal": "Fit it again.",
+    "cross": "Fit it again.",
 }
 
 
 def load(source: Source, *, ranker: Any = None) -> Any:
-    """Read a ranker, pipeline, gate, live gate, monitor or sketch that was saved; refuse anything else in one line.
+    """Read a model, pipeline, gate, live gate, monitor, sketch or Conformal that was saved; refuse anything else.
 
     Parameters
     ----------

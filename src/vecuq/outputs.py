@@ -22,8 +22,6 @@ LEAST_LOG = -745.0
 TEMPERATURES = (1e-6, 1e6)
 # No ensemble that is measured row by row has more members.
 _MANY_MEMBERS = 50
-# Between these a temperature leaves logits finite; those of calibrated classifiers lie near 1.
-TEMPERATURES = (1e-6, 1e6)
 _AXES = "The axes must be (members, rows, classes): np.swapaxes(logits, 0, 1) exchanges the first two."
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from vecuq._draw.sheets import Sheet, Spread, as_csv, as_latex, as_markdown, marked_rows
+from vecuq._draw.sheets import Ranged, Sheet, Spread, as_csv, as_latex, as_markdown, marked_rows
 
 
 def sheet(**more):
@@ -75,3 +75,19 @@ def test_latex_escapes_what_latex_would_read():
 def test_truth_values_are_words_and_nan_is_a_dash():
     row = next(marked_rows(Sheet("s", "t", ({"kept": True, "lost": False, "n": 3, "none": math.nan},))))
     assert [cell.text for cell in row] == ["yes", "no", "3", "\N{EN DASH}"]
+
+
+def test_names_are_neither_tags_nor_links_in_markdown():
+    table = as_markdown(Sheet("s", "t", ({"<b>&": "[a](javascript:b)\n\x1b", "x": Ranged(0.5, 0.4, 0.6)},)))
+    assert table.splitlines()[0] == "| &lt;b&gt;&amp; | x |"
+    assert table.splitlines()[2] == "| [a]\\(javascript:b) \N{REPLACEMENT CHARACTER} | 0.500 [0.400, 0.600] |"
+
+
+def test_a_letter_that_latex_cannot_hold_is_replaced():
+    assert "a\N{REPLACEMENT CHARACTER}b" in as_latex(Sheet("s", "t", ({"x": "a\x1bb"},)))
+
+
+def test_csv_without_formulas_keeps_numbers_and_quotes_texts():
+    rows = ({"=x": "@sum", "n": -0.5, "text": "-0.5"},)
+    assert as_csv(Sheet("s", "t", rows), formulas=False).splitlines() == ["'=x,n,text", "'@sum,-0.5,-0.5"]
+    assert as_csv(Sheet("s", "t", rows)).splitlines()[0] == "=x,n,text"

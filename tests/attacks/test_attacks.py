@@ -29,7 +29,7 @@ def test_what_once_broke_something_breaks_nothing_now(name):
 @pytest.mark.skipif(sys.platform != "linux", reason="processes with bounded memory need Linux")
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_file_that_is_small_only_on_disk_is_refused_in_bounded_memory(tmp_path, name):
-    words = ["--minutes", "0.001", "--jobs", "1", "--only", name, "--finds", tmp_path]
+    words = ["--minutes", "0.001", "--jobs", "1", "--only", name, "--finds", tmp_path, "--patience", "3600"]
     done = subprocess.run([sys.executable, "-m", "vecuq.testing", *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert int(done.stdout.splitlines()[-1].split()[1]) >= 1

@@ -21,7 +21,7 @@ from vecuq.conformal import (
     threshold_at,
     tie_draws,
 )
-from vecuq.errors import CalibrationError, MissingValueWarning, SettingError
+from vecuq.errors import CalibrationError, CalibrationWarning, MissingValueWarning, SettingError
 
 ROWS = np.random.default_rng(0).gamma(1.0, size=(400, 3))
 NEW = np.random.default_rng(1).gamma(1.5, size=(300, 3)) * 2
@@ -227,8 +227,10 @@ def test_flag_and_select_are_the_same_on_ranker_and_estimator(ranker):
     npt.assert_array_equal(ranker.flag(NEW, 0.1), ranker.p_values(NEW) <= 0.1)
     npt.assert_array_equal(model.flag(NEW, 0.1), ranker.flag(NEW, 0.1))
     npt.assert_array_equal(model.flag(NEW), model.predict(NEW) == -1)
-    for method in ("bh", "by", "none"):
+    for method in ("bh", "none"):
         npt.assert_array_equal(model.select(NEW, 0.2, method=method), ranker.select(NEW, 0.2, method=method))
+    with pytest.warns(CalibrationWarning, match="at least 47 must be that far out at once"):
+        npt.assert_array_equal(model.select(NEW, 0.2, method="by"), ranker.select(NEW, 0.2, method="by"))
     npt.assert_array_equal(ranker.select(NEW, 0.2), selected(ranker.p_values(NEW), 0.2))
     assert ranker.select(NEW, 0.2).any()
 
@@ -287,3 +289,33 @@ def test_the_false_alarm_rate_of_one_calibration_set_follows_the_beta_law_that_i
         k = int(np.floor(alpha * (n + 1)))
         assert kstest(rates, beta(k, n + 1 - k).cdf).pvalue > 0.001
         assert kstest(rates, beta(k + 1, n - k).cdf).pvalue < 1e-6  # one row more or less would be seen
+
+
+def test_a_confidence_flags_less_and_is_the_same_everywhere(ranker):
+    model = VecUQ().fit(ROWS)
+    sure = ranker.flag(NEW, 0.1, confidence=0.9)
+    npt.assert_array_equal(model.flag(NEW, 0.1, confidence=0.9), sure)
+    npt.assert_array_equal(ranker.uncertainty(NEW) > ranker.threshold(0.1, confidence=0.9), sure)
+    assert model.threshold(confidence=0.9) == ranker.threshold(0.05, confidence=0.9) > ranker.threshold(0.05)
+    assert 0 < sure.sum() < ranker.flag(NEW, 0.1).sum()
+    assert (sure <= ranker.flag(NEW, 0.1)).all()
+
+
+def test_a_confidence_is_refused_with_randomised_ties_without_held_back_rows_and_with_too_few(ranker):
+    with pytest.raises(SettingError, match="ties='conservative' only"):
+        ranker.flag(NEW, 0.1, confidence=0.9, ties="randomised")
+    with pytest.raises(SettingError, match="needs at least 230 held-back rows; this model has 200"):
+        ranker.flag(NEW, 0.01, confidence=0.9)
+    with pytest.raises(CalibrationError, match="holdback=0"):
+        fit_ranker(ROWS, Settings.paper()).flag(NEW, 0.1, confidence=0.9)
+
+
+def test_an_empty_selection_says_how_many_rows_it_would_need(ranker):
+    """Twenty rows, however far out, are not selected among 5,000 by 200 held-back rows."""
+    rows = np.concatenate([np.full((20, 3), 99.0), ROWS[np.random.default_rng(5).integers(0, 400, 4_980)]])
+    with pytest.warns(
+        CalibrationWarning, match=r"of 5,000 rows at least 498 must be that far out at once .*alpha=0.05"
+    ):
+        assert not ranker.select(rows, 0.05).any()
+    assert ranker.select(rows[:30], 0.2)[:20].all()
+    assert not ranker.select(np.full((5, 3), 0.1), 0.3).any()  # one row would be enough, so nothing is said

@@ -96,7 +96,7 @@ def test_a_time_and_a_row_number_are_serious_because_new_rows_lie_beyond_them():
     found = {f.figures["column"]: f for f in check_kind(Case.of(table))}
     assert {name: one.severity for name, one in found.items()} == {"created": "serious", "row_id": "serious"}
     assert "new rows lie beyond" in found["created"].what
-    assert found["created"].remedy == "Leave it out, as in columns=['entropy', 'knn', 'energy', 'row_id']."
+    assert found["created"].remedy == "Leave it out, as in columns=['entropy', 'knn', 'energy']."
 
 
 def test_a_label_is_a_warning():

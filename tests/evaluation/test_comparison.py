@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from vecuq.errors import ColumnError, SettingError, TableError
-from vecuq.evaluation import METRICS, Bootstrap, Record, compare, estimate, find_metrics, roc_auc
+from vecuq.evaluation import METRICS, Bootstrap, Record, compare, estimate, find_metrics, fpr_at_tpr, roc_auc
 from vecuq.evaluation.comparison import compare_all
 
 
@@ -27,7 +27,7 @@ def test_values_are_those_of_the_plain_functions(problem):
 def test_equal_seeds_give_equal_intervals_and_other_seeds_do_not(problem):
     scores, target = problem
     first, again, other = (
-        estimate(scores["good"], target, "roc_auc", bootstrap=Bootstrap(50, random_state=seed)) for seed in (3, 3, 4)
+        estimate(scores["good"], target, "aurc", bootstrap=Bootstrap(50, random_state=seed)) for seed in (3, 3, 4)
     )
     assert first == again
     assert (first.low, first.high) != (other.low, other.high)
@@ -116,10 +116,39 @@ def test_where_there_is_nothing_to_judge_the_reason_is_told(key, score, target, 
 def test_a_rare_kind_of_rows_leaves_a_value_without_an_interval():
     target = np.zeros(50)
     target[0] = 1
-    found = estimate(-np.arange(50.0), target, "roc_auc")
+    found = estimate(-np.arange(50.0), target, "average_precision")
     assert found.value == 1.0
     assert np.isnan(found.low)
     assert found.reason.startswith("no interval: the metric exists on only")
+
+
+def test_a_false_positive_rate_needs_twenty_positive_rows_and_its_interval_fifty():
+    score = np.arange(400.0)
+    reasons = {}
+    for n_positive in (19, 20, 49, 50):
+        found = estimate(score, score >= 400 - n_positive, "fpr_at_95_tpr", bootstrap=Bootstrap(20))
+        assert np.isnan(found.value) == (n_positive < 20)
+        assert np.isnan(found.low) == (n_positive < 50)
+        reasons[n_positive] = found.reason
+    assert reasons == {
+        19: "fpr_at_95_tpr needs 20 positive rows, there are 19",
+        20: "no interval: that of fpr_at_95_tpr needs 50 positive rows, there are 20",
+        49: "no interval: that of fpr_at_95_tpr needs 50 positive rows, there are 49",
+        50: None,
+    }
+    assert fpr_at_tpr(score, score >= 390) == 0.0  # the plain function gives what was asked for
+
+
+def test_coverage_at_an_error_rate_has_an_interval_where_ten_errors_are_allowed():
+    rng = np.random.default_rng(0)
+    correct = (rng.random(1_000) > 0.02).astype(float)
+    few, enough = (estimate(rng.normal(size=1_000), correct, f"coverage_at_{k}_percent_error") for k in (1, 5))
+    assert few.reason == (
+        "no interval: coverage at an error rate that allows fewer than 10 errors tends to be too high"
+    )
+    assert np.isnan(few.low)
+    assert not np.isnan(few.value)
+    assert (enough.reason, enough.low <= enough.value <= enough.high) == (None, True)
 
 
 def test_no_resamples_no_interval_and_no_complaint(problem):

@@ -54,6 +54,8 @@ def test_the_areas_are_those_of_the_curve(rows):
     assert aurc(*rows) == pytest.approx(risk.mean(), abs=1e-12)
     ends = (risk[0] + risk[-1]) / 2
     assert accuracy_coverage_area(*rows) == pytest.approx((len(risk) - 1 - risk.sum() + ends) / len(risk), abs=1e-12)
+    short = (1.0 - ends) / len(risk)  # about 1/n where the first rows are right
+    assert accuracy_coverage_area(*rows) == pytest.approx(1.0 - aurc(*rows) - short, abs=1e-12)
 
 
 def test_the_best_and_the_worst_order_have_their_closed_forms():

@@ -8,7 +8,7 @@ import numpy.testing as npt
 import pyarrow as pa
 import pytest
 
-from vecuq import Gate, VecUQ, VecUQPipeline, fit_ranker, load
+from vecuq import Gate, VecUQ, VecUQPipeline, fit_ranker, learn_weights, load
 from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, TableError
 
 RNG = np.random.default_rng(0)
@@ -300,3 +300,27 @@ def test_labelled_rows_that_are_the_held_back_ones_get_thresholds_from_other_row
     right = np.random.default_rng(7).random(len(held)) > held.sum(axis=1) / 20
     made = Gate(model, accuracy=0.8).fit(held, right)
     assert len(made.learned_.labelled.scores) < len(held)
+
+
+def test_labelled_rows_that_fitted_the_map_are_left_out_with_a_warning():
+    model = VecUQ().fit(ROWS[:600])
+    with pytest.warns(CalibrationWarning, match="have fitted the model and are left out"):
+        made = Gate(model, accuracy=0.85).fit(ROWS, CORRECT)
+    assert len(made.learned_.labelled.scores) < len(ROWS) - 250
+
+
+def test_rows_that_learned_the_weights_are_refused():
+    weights = learn_weights(ROWS[:700], ~CORRECT[:700])
+    model = VecUQ(weights=weights).fit(RNG.gamma(1.0, size=(400, 2)))
+    with pytest.raises(CalibrationError, match="learned the model's weights"):
+        Gate(model, accuracy=0.85).fit(ROWS[:900], CORRECT[:900])
+    assert Gate(model, accuracy=0.85).fit(ROWS[700:], CORRECT[700:]).coverage_ > 0
+
+
+def test_discrete_scores_that_match_honestly_are_kept():
+    rng = np.random.default_rng(8)
+    rows = rng.integers(0, 6, size=(2000, 2)).astype(float)
+    model = VecUQ().fit(rows[:600])
+    right = rng.random(1400) > rows[600:].sum(axis=1) / 40
+    made = Gate(model, accuracy=0.8).fit(rows[600:], right)
+    assert made.coverage_ > 0.3

@@ -46,12 +46,17 @@ WRITERS = {
         ("out.jsonl",),
     ),
     "monitor": Writer(("monitor", "m.vecuq", "n.csv", "--state", "out.vecuq"), ("out.vecuq",)),
+    "gate": Writer(
+        ("gate", "m.vecuq", "n.csv", "--wrong", "is_ood", "--accuracy", "0.3", "-o", "out.vecuq", "--picture", "p.csv"),
+        ("out.vecuq", "p.csv"),
+    ),
+    "sample": Writer(("sample", "n.csv", "-n", "20", "-o", "out.csv"), ("out.csv",)),
     "demo": Writer(("demo", "-o", "out"), ("out",)),
     "reproduce": Writer(("reproduce", "toy", "-o", "out"), ("out",)),
 }
 IDS = list(WRITERS)
 # Options whose files are only read.
-READ = {"measure": {"train", "samples"}, "monitor": {"calibration"}, "reproduce": {"data_dir"}}
+READ = {"gate": {"unlabelled"}, "measure": {"train", "samples"}, "monitor": {"calibration"}, "reproduce": {"data_dir"}}
 
 
 def file_options(command):
@@ -119,9 +124,12 @@ def begun(drive, tmp_path_factory):
 
 
 def content(path):
-    """Return what a file says; of a monitor's state what it has counted, for it knows the time too."""
-    if path.name == "out.vecuq" and (found := load(path)).__class__.__name__ == "Monitor":
+    """Return what a file says; of a monitor's state and of a gate without the time, which they know too."""
+    found = load(path) if path.name == "out.vecuq" else None
+    if found.__class__.__name__ == "Monitor":
         return found.rows, found.evidence, len(found.counted)
+    if found.__class__.__name__ == "Gate":
+        return found.rules_, found.table_, found.model.to_bytes()
     return path.read_bytes()
 
 

@@ -73,7 +73,7 @@ def test_only_the_first_phase_is_judged_and_only_by_its_own_pace():
     ],
 )
 def test_what_a_float64_cannot_tell_apart_is_refused_before_the_solver(rows, settings, remedy):
-    with pytest.raises(ConvergenceError, match="too far to be told apart") as caught:
+    with pytest.raises(ConvergenceError, match="too far to be distinguished") as caught:
         fit_ranker(rows, Settings(**settings))
     assert caught.match(remedy)
 

@@ -1,3 +1,4 @@
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -216,3 +217,17 @@ def test_rows_far_from_zero_lose_no_digits_in_a_sketch():
 def test_a_sketch_cannot_be_fitted_by_a_way_that_needs_rows():
     with pytest.raises(SettingError, match="keeps no rows, and solver='dense' needs them"):
         fit_ranker(sketch(ROWS), Settings(solver="dense"))
+
+
+@pytest.mark.parametrize(("holdback", "size"), [(0.5, 1), (0.5, 3), (0.2, 1), (0.8, 7)])
+def test_partial_fit_holds_back_the_share_however_small_the_chunks(holdback, size):
+    rows = np.random.default_rng(4).random((60, 2))
+    model = VecUQ(holdback=holdback, ranges=np.array([[0.0, 1.0], [0.0, 1.0]]), epsilon=2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.partial_fit(rows[:20])
+        for start in range(20, 60, size):
+            model.partial_fit(rows[start : start + size])
+    assert model.diagnostics_.n_held == int(holdback * 60)
+    assert model.diagnostics_.n_map == 60 - int(holdback * 60)
+    assert len(model.ranker_.calibration_scores) == int(holdback * 60)

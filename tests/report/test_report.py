@@ -267,7 +267,8 @@ def test_notes_are_silent_when_all_is_well(ranker):
     ],
 )
 def test_a_note_is_given_when_something_deserves_it(ranker, change, words):
-    told = replace(ranker, diagnostics=replace(ranker.diagnostics, **change))
+    scores = ranker.calibration_scores[-change.get("n_held", 0) :]
+    told = replace(ranker, diagnostics=replace(ranker.diagnostics, **change), calibration_scores=scores)
     assert words in text_of(page_of(told, new_rows()))
 
 

@@ -94,6 +94,14 @@ def test_models_of_all_rows_load(name, scaling, holdback):
     assert_loads(ranker, rows[:20])
 
 
+@pytest.mark.parametrize("size", [1, 2, 7, 44])
+@pytest.mark.parametrize("rows", [ROWS, ROWS.round(), -ROWS], ids=["scores", "ties", "negative"])
+def test_models_of_rows_in_groups_load(rows, size):
+    ranker = fit_ranker(rows, groups=np.arange(90) // size)
+    assert_loads(ranker)
+    npt.assert_array_equal(load(ranker.to_bytes()).p_values(NEW), ranker.p_values(NEW))
+
+
 @pytest.mark.parametrize("n_rows", [3, 4, 5, 90])
 def test_models_of_streams_load_however_few_rows(n_rows):
     chunk = ScoreTable.of(ROWS[:n_rows])

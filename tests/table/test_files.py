@@ -492,3 +492,24 @@ def test_what_arrow_writes_as_csv_reads_back_to_the_last_bit(tmp_path):
     write_batches(tmp_path / "out.csv", pa.table({"a": values, "b": -values}).to_batches())
     npt.assert_array_equal(read_table(tmp_path / "out.csv").values, np.column_stack([values, -values]))
     assert pc.read_csv(tmp_path / "out.csv")["a"].to_pylist() == values.tolist()
+
+
+def parquet_of_texts(path, texts, places):
+    """Write rows that take their text from a few, each kept once."""
+    note = pa.DictionaryArray.from_arrays(pa.array(places, pa.int32()), pa.array(texts))
+    table = pa.table({"a": np.linspace(0.0, 1.0, len(places)), "note": note})
+    pq.write_table(table, path, compression="zstd", store_schema=False)
+    return path
+
+
+def test_a_text_that_many_rows_repeat_is_refused_before_the_first_row_is_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("VECUQ_MAX_UNPACKED", "0.1")
+    bomb = parquet_of_texts(tmp_path / "t.parquet", ["x" * 1_000_000], [0] * 5_000)
+    with pytest.raises(TableError, match=r"unpacks to more than 1\.6 GiB in all; the limit for it is 1\.6 GiB"):
+        next(iter(read_batches(bomb, columns=["a"])))
+
+
+def test_a_long_text_in_one_row_of_many_is_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("VECUQ_MAX_UNPACKED", "0.1")
+    honest = parquet_of_texts(tmp_path / "t.parquet", ["x" * 1_000_000, "y"], [0] + [1] * 4_999)
+    assert sum(map(len, read_batches(honest, columns=["a"]))) == 5_000

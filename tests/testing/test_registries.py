@@ -45,10 +45,10 @@ def test_every_argument_of_a_command_has_files_and_every_command_a_line_that_wor
 
 
 def test_a_kind_that_comes_later_is_asked_for_by_name(monkeypatch):
-    with pytest.raises(LookupError, match="Add an example of the saved kind 'gate'"):
-        testing.example("gate")
-    with pytest.raises(LookupError, match="Add a probe of the saved kind 'gate'"):
-        answers_of("gate", None)
+    with pytest.raises(LookupError, match="Add an example of the saved kind 'ghost'"):
+        testing.example("ghost")
+    with pytest.raises(LookupError, match="Add a probe of the saved kind 'ghost'"):
+        answers_of("ghost", None)
     with pytest.raises(LookupError, match="Add lines of answers of the kind 'bard'"):
         good_line("bard", "x")
     with pytest.raises(LookupError, match=r"Add a strategy for table files that end in \.orc"):

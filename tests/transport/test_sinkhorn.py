@@ -69,6 +69,13 @@ def test_the_plan_has_the_requested_marginals(seed, n, m, epsilon, anchors):
     npt.assert_allclose(plan.sum(), 1.0, atol=1e-12)
 
 
+def test_a_stall_just_above_the_tolerance_is_overcome():
+    """Plain steps reduce the error by a factor 0.99997 here, and straight down no accelerated one is kept."""
+    sources, grid = sources_of(20, 3, 14, anchors=True), full_grid(3, 3)
+    solved = solve(SeparableKernel(sources, grid, 0.0546875).push, grid.weights, max_sweeps=1000)
+    assert solved.converged
+
+
 def test_with_little_regularisation_the_plan_costs_as_much_as_exact_transport():
     """Independent solver: the linear programme of unregularised transport."""
     sources, grid = sources_of(9, 2, anchors=False), full_grid(3, 2)

@@ -7,9 +7,10 @@ import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
-from vecuq._check import printable
+from vecuq._check import without_formula
 
 NOTHING = "\N{EN DASH}"
 
@@ -153,9 +154,12 @@ def _text(cell: Any, decimals: int) -> str:
     return format(cell, f".{decimals}f")
 
 
-def as_csv(sheet: Sheet) -> str:
-    """Return the sheet as csv in full precision; a spread becomes mean and deviation, a range three columns."""
-    rows = [_flat(row) for row in sheet.rows]
+def as_csv(sheet: Sheet, *, formulas: bool = True) -> str:
+    """Return the sheet as csv in full precision; a spread becomes mean and deviation, a range three columns.
+
+    Without ``formulas``, texts that a spreadsheet would compute get an apostrophe in front.
+    """
+    rows = [_flat(row) if formulas else _quoted(_flat(row)) for row in sheet.rows]
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(dict.fromkeys(head for row in rows for head in row)))
     writer.writeheader()
@@ -175,6 +179,12 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
+def _quoted(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        without_formula(head): without_formula(cell) if isinstance(cell, str) else cell for head, cell in row.items()
+    }
+
+
 def as_markdown(sheet: Sheet) -> str:
     """Return the sheet as a Markdown table, the best bold, the second best in italics."""
     dress = {"best": "**{}**", "second": "*{}*", "": "{}"}
@@ -187,16 +197,9 @@ def as_markdown(sheet: Sheet) -> str:
     return "\n".join(lines) + "\n"
 
 
-# What would be markup, or a link, instead of a name.
-_MARKDOWN = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "\\|", "](": "]\\("}
-
-
 def _plain(text: str) -> str:
-    """Return a text that Markdown shows as it is, and a browser does not run."""
-    text = printable(text)
-    for mark, instead in _MARKDOWN.items():
-        text = text.replace(mark, instead)
-    return text
+    """Return a text as Markdown shows it: no tag, no link, no letter that steers a terminal."""
+    return _legible(escape(text, quote=False)).replace("|", "\\|").replace("](", "]\\(")
 
 
 def as_latex(sheet: Sheet) -> str:
@@ -232,7 +235,13 @@ _LATEX = {
 
 
 def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in printable(text))
+    return "".join(_LATEX.get(letter, letter) for letter in _legible(text))
+
+
+def _legible(text: str) -> str:
+    """Return a text on one line; what cannot be printed is a replacement character."""
+    line = " ".join(text.split())
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line)
 
 
 FORMATS = {"csv": as_csv, "md": as_markdown, "tex": as_latex}

@@ -23,7 +23,7 @@ ROW_BYTES = 4 * 2**20
 ROOM_GIB = 0.25
 MOST_RATIO = 100
 # What it may unpack to in all, as a multiple of that.
-MOST_ROOMS = 4
+MOST_ROOMS = 16
 ROOM_VARIABLE = "VECUQ_MAX_UNPACKED"
 
 
@@ -51,6 +51,11 @@ def refuse_bomb(place: object, needed: float, n_bytes: int) -> None:
 def refuse_flood(place: object, so_far: float, n_bytes: int) -> None:
     """Raise if a file of ``n_bytes`` has unpacked to more than it may in all."""
     _refuse(place, so_far, n_bytes, MOST_ROOMS, "unpacks to more than", "in all")
+
+
+def may_flood(needed: float, n_bytes: int) -> bool:
+    """Whether so much is more than a file of ``n_bytes`` may unpack to in all."""
+    return needed > MOST_ROOMS * room_for(n_bytes)
 
 
 def _refuse(place: object, needed: float, n_bytes: int, rooms: int, needs: str, how: str) -> None:

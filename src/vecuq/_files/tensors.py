@@ -18,6 +18,8 @@ from vecuq.errors import ModelFileError
 
 # 2: calibration medians and held-back rows in models.
 FORMAT = 2
+# 3: arrays that a reader of format 2 would overlook, and decide otherwise. Files without any stay at 2.
+_NEWEST, _OF_NEWEST = 3, ("kept.groups",)
 _KEY = "vecuq"
 # Column names and settings take a few thousand bytes; a header is read into Python objects, many times its size.
 _MOST_HEADER = 4 * 2**20
@@ -32,7 +34,8 @@ def tensor_bytes(kind: str, header: dict[str, Any], arrays: dict[str, Array]) ->
     from safetensors.numpy import save
 
     kept = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    full = {"format": FORMAT, "kind": kind, "library": __version__, **header}
+    newest = any(name.endswith(_OF_NEWEST) for name in kept)
+    full = {"format": _NEWEST if newest else FORMAT, "kind": kind, "library": __version__, **header}
     full["checksum"] = checksum_of(full, kept)
     made = bytes(save(kept, metadata={_KEY: header_text(full)}))
     if _header_length(made) > _MOST_HEADER:
@@ -150,10 +153,10 @@ def _declared(place: str, header: dict[str, Any], kind: type[_Known]) -> _Known:
 
 
 def _refuse_newer(place: str, known: Origin) -> None:
-    if known.format > FORMAT:
+    if known.format > _NEWEST:
         raise ModelFileError(
             f"{place} has format {known.format}, written by vecuq {one_line(known.library, most=20)}; this is vecuq "
-            f"{__version__}, which reads up to format {FORMAT}. Upgrade vecuq."
+            f"{__version__}, which reads up to format {_NEWEST}. Upgrade vecuq."
         )
 
 

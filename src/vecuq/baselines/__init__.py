@@ -5,18 +5,22 @@
 """
 
 from vecuq.baselines.combiner import Combiner
+from vecuq.baselines.conformal import Conformal
 from vecuq.baselines.distances import isolation_forest, knn, mahalanobis
 from vecuq.baselines.gaussian_copula import copula
 from vecuq.baselines.pvalues import cauchy, fisher, harmonic
 from vecuq.baselines.ranks import max_rank, mean_rank
 from vecuq.baselines.registry import Baseline, baselines, find_baselines, list_baselines
+from vecuq.baselines.saved import conformal_of
 from vecuq.baselines.sums import minmax_sum, pca, sum, z_sum
 
 __all__ = [
     "Baseline",
     "Combiner",
+    "Conformal",
     "baselines",
     "cauchy",
+    "conformal_of",
     "copula",
     "find_baselines",
     "fisher",

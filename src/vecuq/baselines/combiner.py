@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vecuq._check import Array, count_missing, finite_rows, refuse_missing, warn_user
 from vecuq.errors import CalibrationError, MissingValueWarning
-from vecuq.table import Matching, TakesScores, warn_of_columns
+from vecuq.table import Matching, ScoreTable, TakesScores, warn_of_columns
 
 # Complete rows (rows, columns) in, one number per row out; each number depends on its own row alone.
 Scorer = Callable[[Array], Array]
@@ -54,6 +54,10 @@ class Combiner(TakesScores, BaseEstimator, ABC):  # type: ignore[misc]
         table = self._calibration_table(X)
         refuse_missing(table.values, table.columns)
         warn_of_columns(table, directions=self.directed)
+        return self.learn(table)
+
+    def learn(self, table: ScoreTable) -> Self:
+        """Learn from complete rows that were looked at before, as :meth:`fit` does after its checks."""
         rows = np.asarray(table.values, dtype=float)
         active = self._active_columns(rows)
         chosen = rows[:, active]
@@ -71,8 +75,12 @@ class Combiner(TakesScores, BaseEstimator, ABC):  # type: ignore[misc]
             self._warn_missing(values, present)
         score = np.full(len(values), np.nan)
         if present.any():
-            score[present] = self.scorer_(np.asarray(values[present][:, self.active_], dtype=float))
+            score[present] = self.score_rows(values[present])
         return score
+
+    def score_rows(self, values: Array) -> Array:
+        """Return the uncertainty of complete rows, an array in the order and direction of the fitted columns."""
+        return self.scorer_(np.asarray(values[:, self.active_], dtype=float))
 
     def score_samples(self, X: Any) -> Array:
         """Return -uncertainty: the scikit-learn sign, higher = more normal."""

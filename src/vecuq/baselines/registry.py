@@ -15,7 +15,7 @@ from vecuq.errors import SettingError
 ENTRY_POINTS = "vecuq.baselines"
 
 # In the order in which they are listed. The meaning and the citation are read from the docstring.
-_OURS = (
+OURS = (
     sums.sum,
     sums.minmax_sum,
     sums.z_sum,
@@ -62,7 +62,7 @@ def baselines() -> dict[str, Baseline]:
     >>> baselines()["fisher"].citation
     'Fisher, Statistical Methods for Research Workers (1925).'
     """
-    known = {kind.__name__: _described(kind) for kind in _OURS}
+    known = {kind.__name__: _described(kind) for kind in OURS}
     for added in from_packages(ENTRY_POINTS, Baseline, lambda one: one.name in known):
         known[added.name] = added
     return known

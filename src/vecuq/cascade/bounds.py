@@ -79,7 +79,8 @@ class Bounds:
 
 def _box(ranker: Ranker) -> Array:
     """Return the least and greatest values of the rows that fitted the map, (2, varying columns)."""
-    return np.asarray(ranker.scaler.lower + ranker.scaler.span * np.stack([ranker.low, ranker.high]))
+    box = ranker.scaler.unweighted(np.stack([ranker.low, ranker.high]))
+    return np.asarray(ranker.scaler.lower + ranker.scaler.span * box)
 
 
 def _pair(name: str, bound: Any) -> Pair:

@@ -96,6 +96,7 @@ def _box(ranker: Ranker) -> tuple[Array, Array]:
     """Return the least values and the widths of all columns; a constant one keeps its value."""
     low, width = ranker.kept.centre.copy(), np.zeros(len(ranker.columns))
     active = list(ranker.active)
-    low[active] = ranker.scaler.lower + ranker.scaler.span * ranker.low
-    width[active] = ranker.scaler.span * (ranker.high - ranker.low)
+    least, greatest = ranker.scaler.unweighted(np.stack([ranker.low, ranker.high]))
+    low[active] = ranker.scaler.lower + ranker.scaler.span * least
+    width[active] = ranker.scaler.span * (greatest - least)
     return np.nan_to_num(low), width

@@ -63,6 +63,5 @@ def _families(risks: list[Measure]) -> dict[str, str | None]:
 
 
 def _print_group(title: str, lines: dict[str, str | None] | dict[str, str]) -> None:
-    echo()
-    echo(f"{title}")
+    echo(f"\n{title}")
     print_lines({f"  {name}": text for name, text in lines.items()})

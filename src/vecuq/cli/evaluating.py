@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,9 +17,9 @@ from vecuq.cli.options import (
     Calibration,
     Columns,
     ErrorColumn,
-    EscapeFormulas,
     Flip,
     Force,
+    NoFormulas,
     OodColumn,
     listed,
     table_argument,
@@ -28,6 +29,12 @@ from vecuq.cli.talk import echo, friendly_errors, note, print_json, print_sheet,
 if TYPE_CHECKING:
     from vecuq.evaluation import Evaluation
 
+# What a label says of a row if it is right, by task.
+_ONE_MEANS = {
+    "error": "1 must mean that the prediction is wrong",
+    "ood": "1 must mean that the row is out of distribution",
+    "generation": "a higher quality must mean a better answer",
+}
 QualityColumn = Annotated[
     str | None, typer.Option("--quality", help="Column that says how good each answer is; higher is better.")
 ]
@@ -45,6 +52,15 @@ Curves = Annotated[
 ]
 Resamples = Annotated[int, typer.Option(help="Bootstrap resamples behind the intervals; 0 for none.")]
 Level = Annotated[float, typer.Option(help="Share of resamples inside an interval.")]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        help="Column that says which rows come together (session, document): intervals and wins then draw whole "
+        "groups.",
+        metavar="COLUMN",
+    ),
+]
 Seed = Annotated[int | None, typer.Option(help="Seed of the resamples; without it, always the same.")]
 
 
@@ -55,13 +71,14 @@ def evaluate(
     quality: QualityColumn = None,
     columns: Columns = None,
     flip: Flip = None,
+    group: Group = None,
     metrics: Annotated[
         list[str] | None,
         typer.Option(help="Metrics, comma-separated, such as roc_auc; without it, all.", metavar="A,B"),
     ] = None,
     out: Tables = None,
     curves: Curves = None,
-    escape_formulas: EscapeFormulas = False,
+    no_formulas: NoFormulas = False,
     force: Force = False,
     resamples: Resamples = 500,
     level: Level = 0.95,
@@ -70,7 +87,7 @@ def evaluate(
 ) -> None:
     """Measure how well each score, and `uncertainty`, does on labelled rows.
 
-    Every number comes with its bootstrap interval.
+    Every number comes with its interval, or the reason why it has none. A column `p_wrong` is compared with --error.
     """
     from vecuq.evaluation import Bootstrap, find_metrics, task_sheets
 
@@ -94,9 +111,10 @@ def evaluate(
                 flip=listed(flip),
                 metrics=listed(metrics),
                 bootstrap=bootstrap,
+                group=group,
                 out=out,
                 curves=curves,
-                escape_formulas=escape_formulas,
+                formulas=not no_formulas,
                 force=force,
             )
         if as_json:
@@ -104,9 +122,11 @@ def evaluate(
             return
         for sheet in task_sheets(found):
             print_sheet(sheet)
+        _print_calibration(found)
         if found.flipped:
             echo(f"flipped{'' if flip else ', as in the scoring'}: {', '.join(found.flipped)}.")
-        _print_gaps(found, level if resamples else None, columns=found.methods)
+        _print_intervals(found, level if resamples else None)
+        _print_gaps(found, columns=found.methods)
 
 
 def compare(
@@ -117,8 +137,9 @@ def compare(
     quality: QualityColumn = None,
     columns: Columns = None,
     flip: Flip = None,
+    group: Group = None,
     out: Tables = None,
-    escape_formulas: EscapeFormulas = False,
+    no_formulas: NoFormulas = False,
     force: Force = False,
     resamples: Resamples = 500,
     level: Level = 0.95,
@@ -146,20 +167,26 @@ def compare(
                 columns=listed(columns),
                 flip=listed(flip) or (),
                 bootstrap=bootstrap,
+                group=group,
                 out=out,
-                escape_formulas=escape_formulas,
+                formulas=not no_formulas,
                 force=force,
             )
         if as_json:
             print_json(_compared_as_dict(done))
             return
         print_sheet(done.sheet)
-        counted = "; wins and losses are differences larger than chance explains" if resamples else ""
-        echo(f"name() is a baseline, see vecuq.baselines{counted}.")
+        echo("name() is a baseline, see vecuq.baselines.")
+        if resamples:
+            echo(
+                "wins, losses, verdicts: differences larger than chance explains, all pairs judged at once. "
+                f"If all methods were equal, a table would show any with probability {1 - level:.2g}."
+            )
         _print_verdicts(done)
         for name, reason in done.failed.items():
             note(f"{name} is missing: {reason}")
-        _print_gaps(done.evaluation, level if resamples else None, columns=done.components)
+        _print_intervals(done.evaluation, level if resamples else None)
+        _print_gaps(done.evaluation, columns=done.components, keys=[verdict.metric for verdict in done.verdicts])
 
 
 def _labels(error: str | None, ood: str | None, quality: str | None) -> workflows.Labels:
@@ -178,16 +205,21 @@ def _print_verdicts(done: workflows.Compared) -> None:
         if verdict.level is None or verdict.best is None or verdict.best.startswith("vecuq"):
             continue
         gap = done.evaluation.comparison(verdict.metric).difference(verdict.best, "vecuq")
-        how = "more than chance explains" if gap.excludes_zero else "no more than chance explains"
+        how = "no more than chance explains" if "vecuq" in verdict.not_separated else "more than chance explains"
         echo(f"         vecuq is {abs(gap.value):.3f} behind, {how}.")
 
 
 def _evaluated_as_dict(found: Evaluation) -> dict[str, Any]:
+    from vecuq.evaluation import inverted_labels
+
     return {
         "n_rows": found.n_rows,
         "n_left_out": found.n_left_out,
         "flipped": list(found.flipped),
         "doubted": list(found.doubted),
+        "n_groups": found.n_groups,
+        "inverted_labels": list(inverted_labels(found)),
+        "calibration": found.calibration.to_dict() if found.calibration else None,
         "estimates": found.rows(),
     }
 
@@ -213,21 +245,41 @@ def _plain(done: workflows.Compared) -> list[dict[str, Any]]:
     ]
 
 
-def _print_gaps(found: Evaluation, level: float | None, *, columns: Sequence[str]) -> None:
-    """Print what the intervals are, which rows were left out, what is missing, and which columns look flipped."""
-    from vecuq.evaluation import below_chance
+def _print_calibration(found: Evaluation) -> None:
+    """Print how far a probability of being wrong is off, beside what chance makes of a right one."""
+    known = found.calibration
+    if known is None or not known.n:
+        return
+    chance = "" if math.isnan(known.ece_by_chance) else f" (up to {known.ece_by_chance:.3f} by chance if it is right)"
+    echo(
+        f"p_wrong: expected calibration error {known.ece:.3f}{chance}; Brier score {known.brier:.3f} "
+        f"({known.brier_of_constant:.3f} for the same probability on all rows)."
+    )
 
-    if level is not None:
-        echo(f"[low, high]: {100 * level:g} % bootstrap interval.")
+
+def _print_intervals(found: Evaluation, level: float | None) -> None:
+    """Print what the intervals are."""
+    if level is None:
+        return
+    drawn = "" if found.n_groups is None else f" over {found.n_groups:,} groups of rows"
+    echo(f"[low, high]: {100 * level:g} % interval{drawn}, Newcombe's of roc_auc, else by bootstrap.")
+
+
+def _print_gaps(found: Evaluation, *, columns: Sequence[str], keys: Sequence[str] | None = None) -> None:
+    """Print which rows were left out, what is missing (of the metrics shown), and what looks upside down."""
+    from vecuq.evaluation import below_chance, inverted_labels
+
     if found.n_left_out:
         who = ", ".join(f"{name} ({count:,})" for name, count in found.without_score.items())
         note(f"{found.n_left_out:,} of {found.n_rows:,} rows were left out for all, having no score from {who}.")
     absent: dict[str, dict[str, None]] = {}
     for row in found.rows():
-        if row["reason"]:
+        if row["reason"] and (keys is None or f"{row['task']} {row['metric']}" in keys):
             absent.setdefault(f"{row['task']}: {row['reason']}", {})[row["method"]] = None
     for reason, methods in absent.items():
         note(f"{reason}: {', '.join(methods)}")
+    for task in inverted_labels(found):
+        note(f"{task}: all scores are worse than chance. Perhaps the labels are inverted: {_ONE_MEANS[task]}.")
     for name in [name for name in below_chance(found) if name in columns]:
         remedy = f"leave it out of --flip {name}" if name in found.flipped else f"add --flip {name}"
         note(f"{name}: worse than chance. If its direction is wrong, {remedy}.")

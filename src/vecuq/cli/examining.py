@@ -15,13 +15,14 @@ from vecuq.cli.options import (
     Columns,
     Epsilon,
     Flip,
+    Group,
     Holdback,
     ReferenceName,
     Scaling,
     listed,
 )
-from vecuq.cli.talk import echo, friendly_errors, print_json, shown, table_width, usage_errors, working
-from vecuq.cli.wording import as_options
+from vecuq.cli.talk import echo, friendly_errors, print_json, table_width, usage_errors, working
+from vecuq.cli.wording import as_options, printable
 from vecuq.ranker import Settings
 
 _DEFAULTS = Settings()
@@ -39,11 +40,12 @@ def doctor(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with code 1 if any finding is a warning or serious.")
     ] = False,
-    holdback: Holdback = _DEFAULTS.holdback,
+    holdback: Holdback = _DEFAULTS.share,
     as_json: AsJson = False,
     reference: ReferenceName = "beta",
     scaling: Scaling = _DEFAULTS.scaling,
     epsilon: Epsilon = _DEFAULTS.epsilon,
+    group: Group = None,
 ) -> None:
     """Check calibration rows before you trust them, and new rows for drift from them.
 
@@ -55,7 +57,7 @@ def doctor(
         with working() as show:
             show("checking the rows")
             done = workflows.doctor(
-                calibration, new, settings=settings, columns=listed(columns), flip=listed(flip) or ()
+                calibration, new, settings=settings, columns=listed(columns), flip=listed(flip) or (), group=group
             )
         counts = Counter(finding.severity for finding in done.findings)
         if as_json:
@@ -93,10 +95,10 @@ def _print_findings(done: workflows.Examined, counts: Counter[str]) -> None:
     for head in ("severity", "check", "finding", "what to do"):
         table.add_column(head, overflow="fold")
     for finding, following in zip(done.findings, (*done.findings[1:], None), strict=True):
-        cells = (finding.check, finding.what, as_options(finding.remedy))
+        cells = (finding.check, printable(finding.what), printable(as_options(finding.remedy)))
         last = following is not None and following.severity != finding.severity
         style = _STYLES[finding.severity]
-        table.add_row(Text(finding.severity, style=style), *(Text(shown(cell)) for cell in cells), end_section=last)
+        table.add_row(Text(finding.severity, style=style), *map(Text, cells), end_section=last)
     beside = "" if done.n_new is None else f", {done.n_new:,} new rows beside them"
     echo(f"{done.n_rows:,} calibration rows of {', '.join(done.columns)}{beside}")
     Console(width=table_width(160)).print(table)

@@ -17,7 +17,8 @@ from vecuq.cli.options import (
     Epsilon,
     Flip,
     Force,
-    Holdback,
+    Group,
+    HoldbackOrCross,
     Paper,
     ReferenceName,
     Scaling,
@@ -26,10 +27,12 @@ from vecuq.cli.options import (
     typed_options,
 )
 from vecuq.cli.talk import counted, echo, friendly_errors, print_json, print_lines, usage_errors, watching
-from vecuq.ranker import Settings
+from vecuq.errors import SettingError
+from vecuq.ranker import Settings, weights_line
 
 DEFAULTS = Settings()
 SOLVER = "The solver"
+LABELS = "Weights"
 
 
 def fit(
@@ -39,7 +42,7 @@ def fit(
     columns: Columns = None,
     flip: Flip = None,
     paper: Paper = False,
-    holdback: Holdback = DEFAULTS.holdback,
+    holdback: HoldbackOrCross = str(DEFAULTS.holdback),
     missing: Annotated[
         str, typer.Option(help="Rows with missing or infinite scores: error, or drop.", metavar="error|drop")
     ] = "error",
@@ -63,6 +66,17 @@ def fit(
     tol: Annotated[float, choice("Largest marginal error of the plan.", SOLVER)] = DEFAULTS.tol,
     max_iter: Annotated[int, choice("Most sweeps.", SOLVER)] = DEFAULTS.max_iter,
     on_failure: Annotated[str, choice("error or warn when the plan misses --tol.", SOLVER)] = DEFAULTS.on_failure,
+    weights: Annotated[
+        list[str] | None,
+        choice("How much each score column counts; without it, all alike.", LABELS, metavar="A=1,B=0.5"),
+    ] = None,
+    labelled: Annotated[
+        Path | None, choice("Table of other rows with labels, from which weights are learned.", LABELS)
+    ] = None,
+    wrong: Annotated[
+        str | None, choice("0/1 column of the --labelled table: the answer was wrong.", LABELS, metavar="COLUMN")
+    ] = None,
+    group: Group = None,
 ) -> None:
     """Learn from in-distribution rows how their score vectors lie, and save the model."""
     given: dict[str, Any] = {
@@ -72,7 +86,7 @@ def fit(
         "anchors": anchors,
         "anchor_mass": anchor_mass,
         "overshoot": overshoot,
-        "holdback": holdback,
+        "holdback": _number_or_word(holdback),
         "grid": grid,
         "n_targets": int(n_targets) if n_targets.isdecimal() else n_targets,
         "solver": solver,
@@ -83,6 +97,8 @@ def fit(
         "random_state": seed,
     }
     with usage_errors():
+        given["weights"] = _by_column(listed(weights))
+        rows = _labelled(labelled, wrong, weights)
         one_of("missing", missing, workflows.FIT_MISSING)
         settings = Settings.paper(**_typed(context, given)) if paper else Settings(**given)
     with friendly_errors():
@@ -96,12 +112,45 @@ def fit(
                 missing=missing,
                 force=force,
                 watch=watch,
+                labelled=rows,
+                group=group,
             )
         if as_json:
             print_json(fit_as_dict(done, model))
         else:
             print_fit(done, model)
             echo(f"next: vecuq score {model} NEW")
+
+
+def _by_column(pairs: list[str] | None) -> dict[str, float] | None:
+    """Return weights by column name, from texts such as ``knn=0.5``."""
+    found = {}
+    for pair in pairs or ():
+        name, _, value = pair.rpartition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            name = ""
+        if not name:
+            raise SettingError(f"weights must be COLUMN=NUMBER, separated by commas; got {pair!r}.")
+    return found or None
+
+
+def _labelled(table: Path | None, wrong: str | None, weights: list[str] | None) -> workflows.Labelled | None:
+    if (table is None) != (wrong is None):
+        raise SettingError("--labelled and --wrong go together: a table, and its column of labels.")
+    if table is None or wrong is None:
+        return None
+    if weights:
+        raise SettingError("--weights gives the weights, --labelled learns them; leave one out.")
+    return workflows.Labelled(table, wrong)
+
+
+def _number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _typed(context: typer.Context, given: dict[str, Any]) -> dict[str, Any]:
@@ -120,18 +169,23 @@ def fit_as_dict(done: workflows.Fitted, model: Path) -> dict[str, Any]:
         "n_dropped": done.n_dropped,
         "settings": done.ranker.settings.to_dict(),
         "diagnostics": done.ranker.diagnostics.to_dict(),
+        "held_back_groups": done.ranker.n_groups,
     }
 
 
 def print_fit(done: workflows.Fitted, model: Path) -> None:
     """Print what a fit came to, for people."""
     ranker, went = done.ranker, done.ranker.diagnostics
-    held = f"{went.n_held:,} held back for p-values" if went.n_held else "none held back, so no p-values"
+    grouped = "" if ranker.n_groups is None else f" in {ranker.n_groups:,} groups"
+    held = f"{went.n_held:,} held back{grouped} for p-values" if went.n_held else "none held back, so no p-values"
+    if ranker.settings.holdback == "cross":
+        held = "each held back once for p-values, from five more maps"
     print_lines(
         {
             "score columns": ", ".join(ranker.columns),
             "flipped": ", ".join(sorted(ranker.flipped)),
             "constant": ", ".join(went.constant_columns) and f"{', '.join(went.constant_columns)} (no influence)",
+            "weights": weights_line(ranker.settings.weights),
             "not scores": ", ".join(done.set_aside),
             "rows": f"{went.n_map:,} for the map, {held}",
             "dropped": f"{counted(done.n_dropped, 'row')} with missing or infinite scores" if done.n_dropped else None,

@@ -9,7 +9,7 @@ import typer
 
 from vecuq import workflows
 from vecuq.cli.options import KINDS, TABLES, AsJson, Force, table_argument
-from vecuq.cli.talk import echo, echo_text, friendly_errors, print_json, print_table, usage_errors, working
+from vecuq.cli.talk import echo, friendly_errors, print_json, print_table, usage_errors, working
 
 _TARGET, _LABELS = "The target (one of these)", "The labels"
 
@@ -141,14 +141,14 @@ def _say_plan(planned: Any, *, as_json: bool) -> None:
     if as_json:
         print_json(planned.to_dict())
     else:
-        echo_text(str(planned))
+        echo(str(planned))
 
 
 def _say_gate(made: Any, out: Path, *, as_json: bool) -> None:
     if as_json:
         print_json({"out": str(out), **made.describe()})
         return
-    echo_text(str(made.certificate()))
+    echo(str(made.certificate()))
     table = [{key: line[key] for key in ("accuracy", "coverage", "accepted", "wrong")} for line in made.table_]
     print_table("Certified, all at once", table)
     others = ", ".join(f"{name} {share:.3f}" for name, share in made.orders_.items() if name != made.order_)

@@ -14,7 +14,10 @@ from vecuq.cli.talk import friendly_errors, print_json, print_lines
 
 def info(
     file: Annotated[
-        Path, typer.Argument(help="A saved model, pipeline, sketch or monitor.", metavar="FILE", show_default=False)
+        Path,
+        typer.Argument(
+            help="A saved model, pipeline, sketch, monitor or Conformal.", metavar="FILE", show_default=False
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:
@@ -37,6 +40,8 @@ def _lines(found: dict[str, Any], before: str = "") -> dict[str, str | None]:
             lines[label] = (
                 ", ".join(f"{key}: {_text(at)}" for key, at in shown.items()) or "none: no rows were held back"
             )
+        elif name == "false-alarm rates":
+            lines["nine in ten such sets flag"] = _intervals(value)
         elif isinstance(value, dict) and name in _IN_ONE_LINE:
             lines[label] = ", ".join(f"{key}: {_text(inner)}" for key, inner in value.items()) or "none"
         elif isinstance(value, dict):
@@ -48,7 +53,13 @@ def _lines(found: dict[str, Any], before: str = "") -> dict[str, str | None]:
     return lines
 
 
-_IN_ONE_LINE = ("rows", "settings", "diagnostics", "evidence")
+_IN_ONE_LINE = ("rows", "weights", "settings", "diagnostics", "evidence")
+
+
+def _intervals(value: dict[str, Any]) -> str | None:
+    """Return the false-alarm rates of nine in ten calibration sets, for the alphas that can be had."""
+    shown = [f"{_text(ends[0])} to {_text(ends[1])} at alpha {alpha}" for alpha, ends in value.items() if ends]
+    return ", ".join(shown) or None
 
 
 def _column(one: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from vecuq._check import in_range, one_of
 from vecuq._run import resolve_jobs
 from vecuq.cli.catalogue import catalogue, print_catalogue
 from vecuq.cli.measuring_answers import measure_texts, wanted_of_answers
-from vecuq.cli.options import AsJson, EscapeFormulas, Force, listed, refuse_options
+from vecuq.cli.options import AsJson, Force, NoFormulas, listed, refuse_options
 from vecuq.cli.talk import echo, friendly_errors, print_json, usage_errors, watching
 from vecuq.errors import SettingError
 from vecuq.measures import EMBEDDINGS, find_measures
@@ -90,7 +90,7 @@ def measure(
     jobs: Annotated[
         int | None, typer.Option(help="Answers: number of processes; -1 for all cores.", show_default="all cores")
     ] = None,
-    escape_formulas: EscapeFormulas = False,
+    no_formulas: NoFormulas = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -102,17 +102,29 @@ def measure(
             refuse_options(ctx, _FOR_CLASSIFIERS, "a classifier", "answers of a language model")
         else:
             refuse_options(ctx, _FOR_ANSWERS, "answers of a language model", "a classifier")
-    writing = {"escape_formulas": escape_formulas, "force": force}
     if any(of_answers):
         with usage_errors():
             n_jobs = resolve_jobs(-1 if jobs is None else jobs)
             wanted = wanted_of_answers(listed(measures), similarity, quality)
         reading = {"samples": samples or (), "strict": strict, "renormalise": renormalise, "complete": complete}
-        measure_texts(outputs, scores, wanted, {**reading, "n_jobs": n_jobs, **writing}, as_json=as_json)
+        measure_texts(
+            outputs,
+            scores,
+            wanted,
+            {**reading, "n_jobs": n_jobs, "formulas": not no_formulas, "force": force},
+            as_json=as_json,
+        )
     else:
         names = workflows.DEFAULT_MEASURES if measures is None else tuple(listed(measures) or ())
-        how = {"train": train or (), "measures": names, "temperature": temperature, "embedding": embedding}
-        _measure_classifier(outputs, scores, how | writing, as_json=as_json)
+        how = {
+            "train": train or (),
+            "measures": names,
+            "temperature": temperature,
+            "embedding": embedding,
+            "formulas": not no_formulas,
+            "force": force,
+        }
+        _measure_classifier(outputs, scores, how, as_json=as_json)
 
 
 def _refuse_mixture(of_answers: Sequence[bool], outputs: Sequence[Path]) -> None:

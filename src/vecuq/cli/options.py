@@ -52,6 +52,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for
 Paper = Annotated[
     bool, typer.Option("--paper", help="The paper's method and nothing else; explicit options override it.")
 ]
+HoldbackOrCross = Annotated[
+    str,
+    typer.Option(
+        help="Share of the rows kept out of the map, for p-values; 0 for none. cross, for fewer than about 200 rows: "
+        "five maps, each without another fifth."
+    ),
+]
 Holdback = Annotated[float, typer.Option(help="Share of the rows kept out of the map, for p-values; 0 for none.")]
 ReferenceName = Annotated[
     str, choice("beta, exponential or ball (signed scores); with parameters as in 'beta(2, 5)'.", METHOD)
@@ -67,6 +74,22 @@ OodColumn = Annotated[
 ]
 Alpha = Annotated[
     float | None, typer.Option(help="Add a column `flagged`: rows whose p-value is at most this false-alarm rate.")
+]
+Confidence = Annotated[
+    float | None,
+    typer.Option(
+        help="Keep --alpha for this calibration set with this confidence, such as 0.9, instead of on average over "
+        "calibration sets; flags fewer rows."
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        help="Column that says which calibration rows come together (session, document): whole groups are held back, "
+        "and p-values count groups.",
+        metavar="COLUMN",
+    ),
 ]
 Explain = Annotated[
     bool,
@@ -104,17 +127,15 @@ Replace = Annotated[
 ]
 
 
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace also a file that this command reads, or one of another kind.")
-]
-
-
-EscapeFormulas = Annotated[
+NoFormulas = Annotated[
     bool,
     typer.Option(
-        "--escape-formulas",
-        help="In csv and tsv: put ' before texts and names that a spreadsheet would run, such as =1+1.",
+        "--no-formulas",
+        help="In csv and tsv, put an apostrophe before names and texts that a spreadsheet would compute (= + - @).",
     ),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace also a file that this command reads, or one of another kind.")
 ]
 
 

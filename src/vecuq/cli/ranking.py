@@ -15,16 +15,18 @@ from vecuq.cli.options import (
     ByColumn,
     Calibration,
     Columns,
+    Confidence,
     ErrorColumn,
-    EscapeFormulas,
     Explain,
     Flip,
     Folder,
     Force,
+    Group,
     Missing,
     ModelFile,
     NewFiles,
     NewRows,
+    NoFormulas,
     OodColumn,
     Paper,
     Replace,
@@ -49,13 +51,14 @@ def score(
     sort: Sort = False,
     top: Top = None,
     replace: Replace = False,
-    escape_formulas: EscapeFormulas = False,
     by: ByColumn = None,
     stdout_format: Annotated[
         str, typer.Option(help="What -o - writes: jsonl, or arrow (an IPC stream).", metavar="jsonl|arrow")
     ] = "jsonl",
+    no_formulas: NoFormulas = False,
     force: Force = False,
     as_json: AsJson = False,
+    confidence: Confidence = None,
 ) -> None:
     """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.
 
@@ -64,7 +67,7 @@ def score(
     """
     to_stdout = str(ranked) == "-"
     with usage_errors():
-        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, escape_formulas)
+        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, not no_formulas, confidence)
         if to_stdout and as_json:
             raise typer.BadParameter("--json prints to stdout too; write the table to a file.")
     with friendly_errors():
@@ -75,14 +78,15 @@ def score(
         if as_json:
             print_json({"out": str(ranked), **done.to_dict()})
         else:
-            echo(f"{_summary(done, alpha)} -> {'stdout' if to_stdout else ranked}", err=to_stdout)
+            echo(f"{_summary(done, wanted)} -> {'stdout' if to_stdout else ranked}", err=to_stdout)
 
 
-def _summary(done: workflows.Scored, alpha: float | None, verb: str = "scored") -> str:
+def _summary(done: workflows.Scored, wanted: workflows.Wanted, verb: str = "scored") -> str:
     """Return the counts in words; rows without a score are counted apart."""
     rows = counted(done.n_rows, "row")
     rows = f"{done.n_rows - done.n_missing:,} of {rows}" if done.n_missing else rows
-    flagged = "" if done.n_flagged is None else f", {done.n_flagged:,} flagged at alpha {alpha:g}"
+    sure = "" if wanted.confidence is None else f" with confidence {wanted.confidence:g}"
+    flagged = "" if done.n_flagged is None else f", {done.n_flagged:,} flagged at alpha {wanted.alpha:g}{sure}"
     if flagged and done.n_missing and done.n_written is None:
         flagged += f" and {done.n_missing:,} for want of a score"
     selected = "" if done.n_selected is None else f", {done.n_selected:,} selected"
@@ -105,7 +109,7 @@ def rank(
     sort: Sort = False,
     top: Top = None,
     replace: Replace = False,
-    escape_formulas: EscapeFormulas = False,
+    no_formulas: NoFormulas = False,
     calibration_missing: Annotated[
         str,
         typer.Option(help="Calibration rows with missing or infinite scores: error, or drop.", metavar="error|drop"),
@@ -114,12 +118,14 @@ def rank(
     ood: OodColumn = None,
     force: Force = False,
     as_json: AsJson = False,
+    confidence: Confidence = None,
+    group: Group = None,
 ) -> None:
     """Fit, score and report in one go: from two tables to a folder with everything."""
     from vecuq.ranker import Settings
 
     with usage_errors():
-        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, escape_formulas)
+        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, not no_formulas, confidence)
     with friendly_errors():
         with watching(new) as watch:
             done = workflows.rank(
@@ -134,15 +140,16 @@ def rank(
                 calibration_missing=calibration_missing,
                 force=force,
                 watch=watch,
+                group=group,
             )
-        _print_ranked(done, folder, alpha, as_json=as_json)
+        _print_ranked(done, folder, wanted, as_json=as_json)
 
 
 def _labels(error: str | None, ood: str | None) -> workflows.Labels | None:
     return workflows.Labels(error, ood) if error or ood else None
 
 
-def _print_ranked(done: workflows.Ranked, folder: Path, alpha: float | None = None, *, as_json: bool) -> None:
+def _print_ranked(done: workflows.Ranked, folder: Path, wanted: workflows.Wanted, *, as_json: bool) -> None:
     if as_json:
         fitted = fit_as_dict(done.fitted, folder / "model.vecuq")
         print_json({**fitted, **done.scored.to_dict(), "evaluation": list(done.evaluation)})
@@ -150,7 +157,7 @@ def _print_ranked(done: workflows.Ranked, folder: Path, alpha: float | None = No
     print_fit(done.fitted, folder / "model.vecuq")
     if done.evaluation:
         print_table("How well each score finds what it should", done.evaluation)
-    echo(f"{_summary(done.scored, alpha, 'ranked')}; open {folder / 'report.html'}")
+    echo(f"{_summary(done.scored, wanted, 'ranked')}; open {folder / 'report.html'}")
 
 
 def report(
@@ -177,11 +184,10 @@ def demo(folder: Folder = Path("demo"), force: Force = False, as_json: AsJson = 
     """Run the whole job on bundled example data: an ensemble on handwritten digits."""
     with friendly_errors():
         done = workflows.demo(folder, force=force)
-        _print_ranked(done, folder, as_json=as_json)
+        _print_ranked(done, folder, workflows.Wanted(), as_json=as_json)
     if not as_json:
         calibration, new = folder / "calibration.csv", folder / "new.csv"
-        echo()
-        echo("Try next:")
+        echo("\nTry next:")
         echo(f"  vecuq doctor {calibration} {new} --flip confidence")
         echo(f"  vecuq score {folder / 'model.vecuq'} {new} --alpha 0.05 --explain -o {folder / 'flagged.csv'}")
         echo(f"  vecuq compare {calibration} {new} --ood is_ood --flip confidence")

@@ -52,8 +52,7 @@ def reproduce(
 
 
 def _print_study(study: Study) -> None:
-    echo()
-    echo(f"== {study.title} ==")
+    echo(f"\n== {study.title} ==")
     for sheet, printed in zip_longest(study.sheets, study.printed):
         if sheet:
             print_sheet(sheet)

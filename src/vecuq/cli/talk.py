@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 
 from vecuq.cli.edge import CLOSED_PIPE, STOPPED
-from vecuq.cli.wording import as_options
+from vecuq.cli.wording import as_options, printable
 from vecuq.errors import SettingError, VecuqError, VecuqWarning
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _show_traceback(error: BaseException) -> None:
         from traceback import format_exception
 
         for line in "".join(format_exception(error)).splitlines():
-            _write(shown(line))
+            _write("".join(letter if letter.isprintable() else "?" for letter in line))
 
 
 @contextmanager
@@ -131,27 +131,14 @@ def _masked(text: str) -> str:
     return text
 
 
-def shown(text: str) -> str:
-    """Return a text without what a terminal would obey: names of columns and files may hold anything."""
-    from vecuq._check import printable  # not above: it brings NumPy
-
-    return printable(text)
-
-
-def echo(line: str = "", *, err: bool = False) -> None:
-    """Print one line of results."""
-    typer.echo(shown(line), err=err)
-
-
-def echo_text(text: str) -> None:
-    """Print a text of several lines."""
-    for line in text.splitlines():
-        echo(line)
-
-
 def counted(count: int, what: str) -> str:
     """Return a number with its noun: 1 row, 2 rows."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Print a text on stdout; names of columns and files cannot steer the terminal."""
+    typer.echo(printable(text), err=err)
 
 
 def print_lines(lines: dict[str, str | None]) -> None:
@@ -201,7 +188,7 @@ def _print_grid(title: str, heads: Sequence[str], rows: Sequence[Sequence[Text]]
     from rich.table import Table
     from rich.text import Text
 
-    width, heads = table_width(), [shown(head) for head in heads]
+    width, heads = table_width(), [printable(head) for head in heads]
     sizes = [max(Text(head).cell_len, *(row[k].cell_len for row in rows)) for k, head in enumerate(heads)]
     for number, part in enumerate(_column_parts(sizes, width)):
         table = Table(title=None if number else title, title_justify="left", header_style="bold")
@@ -233,8 +220,8 @@ def _marked_cell(cell: Marked) -> Text:
     from rich.text import Text
 
     if sys.stdout.isatty():
-        return Text(shown(cell.text), style={"best": "bold", "second": "underline", "": ""}[cell.mark])
-    return Text(shown(cell.text) + {"best": " **", "second": " *", "": ""}[cell.mark])
+        return Text(printable(cell.text), style={"best": "bold", "second": "underline", "": ""}[cell.mark])
+    return Text(printable(cell.text) + {"best": " **", "second": " *", "": ""}[cell.mark])
 
 
 def _cell(value: Any) -> Text:
@@ -244,7 +231,7 @@ def _cell(value: Any) -> Text:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return Text("-")
     if not isinstance(value, float):
-        return Text(shown(str(value)))
+        return Text(printable(str(value)))
     # No zeros beyond the known digits.
     return Text(f"{value:.6f}".rstrip("0").ljust(5, "0"))
 

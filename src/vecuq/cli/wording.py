@@ -13,12 +13,12 @@ from typing import Any
 # The parameters of the running command.
 PARAMS: ContextVar[list[Any]] = ContextVar("PARAMS", default=[])  # noqa: B039 - never changed in place
 # Arguments that have another name on the command line.
-_RENAMED = {"random_state": "seed", "n_jobs": "jobs", "api_key": "api_key_env", "method": "select"}
+_RENAMED = {"random_state": "seed", "n_jobs": "jobs", "api_key": "api_key_env", "method": "select", "groups": "group"}
 # Options that a message may name although the running command lacks them: those of `vecuq fit` and `vecuq score`.
 _OF_OTHERS = (
     *("alpha", "anchor_mass", "anchors", "columns", "epsilon", "flip", "grid", "holdback", "max_iter", "missing"),
     *("n_targets", "on_failure", "overshoot", "reference", "replace", "scaling", "seed", "select", "solver", "tol"),
-    "top",
+    *("top", "weights", "group", "confidence"),
 )
 # A list of texts as Python writes it, each in the quotes that it does not hold.
 _TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
@@ -28,6 +28,10 @@ _VALUE = rf"{_NAMES}|\[[^\]]*\]|'[^']*'(?:,? or '[^']*')*|[\w+-]+(?:\.\w+)*"
 _ARGUMENT = re.compile(rf"`(\w+)(?:=\w+)?`|\b(\w+)=({_VALUE})?|^(\w+)(?= (?:must|needs) )")
 # What Python puts around values, and the command line does not.
 _MARKS = re.compile(r"[\[\]']|\bTrue\b|(?<=,) ")
+# Letters that are not printable by themselves: ends of lines, wide spaces, and what joins letters of some scripts.
+_HARMLESS = (
+    "\n\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{IDEOGRAPHIC SPACE}\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
+)
 _LISTING = "vecuq.measures.list_measures() returns the names of all."
 
 
@@ -57,13 +61,22 @@ def as_options(message: str) -> str:
 
 def _typed(names: list[str]) -> str:
     """Return names as a shell takes them for one option: those with commas in double quotes, as in a csv file."""
-    from vecuq._check import printable  # not above: it brings NumPy
-
     line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(map(printable, names))
+    csv.writer(line, lineterminator="").writerow(" ".join(printable(name).splitlines()) for name in names)
     return shlex.quote(line.getvalue())
 
 
 def _options_of_this_command() -> dict[str, str]:
     """Return the longest spelling of every option that the running command has."""
     return {str(one.name): max(one.opts, key=len) for one in PARAMS.get() if one.opts[0].startswith("-")}
+
+
+def printable(text: str) -> str:
+    r"""Return a text in which nothing steers a terminal: letters that would are question marks, lines stay.
+
+    Examples
+    --------
+    >>> printable("\x1b[31mred")
+    '?[31mred'
+    """
+    return "".join(letter if letter.isprintable() or letter in _HARMLESS else "?" for letter in text)

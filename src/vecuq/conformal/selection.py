@@ -12,8 +12,11 @@ from vecuq.errors import SettingError
 SELECTIONS = ("bh", "by", "none")
 
 
-def deliverable(alpha: object, n_held: int, *, method: str = "none", n_rows: int = 1) -> float:
-    """Return ``alpha`` if some p-value can be that small; otherwise say which alpha so many held-back rows allow."""
+def deliverable(alpha: object, n_held: int, *, method: str = "none", n_rows: int = 1, unit: str = "rows") -> float:
+    """Return ``alpha`` if some p-value can be that small; otherwise say which alpha so many held-back rows allow.
+
+    ``unit`` is what is held back: rows, or groups of rows.
+    """
     wanted = in_range("alpha", alpha, 0.0, 1.0, ends="()")
     price = _price(method, n_rows)
     if wanted * (n_held + 1) >= price * (1 - 1e-9):
@@ -22,7 +25,7 @@ def deliverable(alpha: object, n_held: int, *, method: str = "none", n_rows: int
     of_batch = f" with method='by' over {n_rows:,} rows" if method == "by" else ""
     allowed = f"allow alpha={least:.4g} or more." if least < 1 else "allow none. Use method='bh'."
     raise SettingError(
-        f"alpha={wanted:g}{of_batch} needs at least {int(np.ceil(price / wanted - 1 - 1e-9)):,} held-back rows; "
+        f"alpha={wanted:g}{of_batch} needs at least {int(np.ceil(price / wanted - 1 - 1e-9)):,} held-back {unit}; "
         f"this model has {n_held:,}, which {allowed}"
     )
 
@@ -48,6 +51,21 @@ def selected(p_values: Array, alpha: float, method: str = "bh") -> NDArray[np.bo
     """
     values, counts = np.unique(p_values[~np.isnan(p_values)], return_counts=True)
     return np.asarray(p_values <= largest_selected(values, counts, alpha, method))
+
+
+def rows_needed(alpha: float, n_held: int, n_rows: int, method: str = "bh") -> int:
+    """Return how many of ``n_rows`` rows must have the smallest possible p-value before any row is selected.
+
+    The step-up rule selects k rows if k of them have p <= alpha k / n_rows, and no p-value is below 1 / (n_held + 1).
+
+    Examples
+    --------
+    >>> rows_needed(0.05, 1_000, 5_000)
+    100
+    """
+    if one_of("method", method, SELECTIONS) == "none":
+        return 1
+    return max(1, int(np.ceil(n_rows * _price(method, n_rows) / (alpha * (n_held + 1)) * (1 - SLACK))))
 
 
 def largest_selected(values: Array, counts: NDArray[np.intp], alpha: float, method: str = "bh") -> float:

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, finite_rows, missing_counts
+from vecuq.conformal import draw_rows, group_codes
 from vecuq.doctor.apart import find_apart
 from vecuq.doctor.near_copies import NearCopies, find_near_copies
 from vecuq.doctor.rates import Dependence, Expected, columns_that_count
 from vecuq.doctor.repeats import Keys, Repeats, find_repeats, row_keys
 from vecuq.doctor.row_order import RowOrder, see_order
 from vecuq.errors import VecuqError, VecuqWarning
-from vecuq.ranker import Ranker, Settings, draw_rows, fit_ranker, held_back_rows
+from vecuq.ranker import Ranker, Settings, fit_ranker, held_back_rows
 from vecuq.table import ScoreTable, Suspicion, find_suspicions
 from vecuq.transport import named_reference
 
@@ -42,9 +43,10 @@ class Case:
     numbers: NDArray[np.intp]  # where in the table they stand
     left_out: dict[str, str] = field(default_factory=dict)  # columns of numbers that are not taken for scores, and why
     new: Array | None = None  # new rows in the same columns, incomplete ones among them
+    groups: NDArray[np.int64] | None = None  # of the complete rows, where rows come together
 
     @staticmethod
-    def of(calibration: Any, new: Any = None, settings: Settings | None = None) -> Case:
+    def of(calibration: Any, new: Any = None, settings: Settings | None = None, groups: Any = None) -> Case:
         """Prepare what is to be looked at; rows with missing values are set aside."""
         table = ScoreTable.of(calibration)
         values = np.asarray(table.values, dtype=float)
@@ -59,7 +61,27 @@ class Case:
             numbers,
             dict(table.left_out),
             None if new is None else _matching(new, table),
+            None if groups is None else group_codes(group_codes(groups, len(values))[numbers], len(numbers)),
         )
+
+    @property
+    def n_groups(self) -> int | None:
+        """In how many groups the complete rows come; None where they do not."""
+        return None if self.groups is None else len(np.unique(self.groups))
+
+    @cached_property
+    def independent(self) -> Case:
+        """The same with one random row of each group, and as many of the new rows; itself where there are no groups.
+
+        Whatever compares rows as if each were evidence of its own must look at these.
+        """
+        if self.groups is None or not len(self.groups):
+            return self
+        shuffled = np.random.default_rng(0).permutation(len(self.groups))
+        chosen = np.sort(shuffled[np.unique(self.groups[shuffled], return_index=True)[1]])
+        share = len(chosen) / len(self.groups)
+        new = None if self.new is None else drawn(self.new, max(1, round(share * len(self.new))))
+        return replace(self, values=self.values[chosen], numbers=self.numbers[chosen], new=new, groups=None)
 
     @property
     def is_sampled(self) -> bool:
@@ -90,7 +112,7 @@ class Case:
     @cached_property
     def fitted(self) -> Ranker | str:
         """The ranker of the sample, or why there is none."""
-        return self.refit(self.sample, self.settings)
+        return self.refit(self.sample, self.settings, None if self.groups is None else self.groups[self.sampled])
 
     @property
     def ranker(self) -> Ranker | None:
@@ -159,13 +181,13 @@ class Case:
     def _columns_that_count(self) -> float:
         return columns_that_count(self.sample)
 
-    def refit(self, rows: Array, settings: Settings) -> Ranker | str:
+    def refit(self, rows: Array, settings: Settings, groups: NDArray[np.int64] | None = None) -> Ranker | str:
         """Fit rows with other settings; the checks report in their own words what a fit warns of."""
         table = ScoreTable(self.columns, rows, flipped=self.flipped)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VecuqWarning)
             try:
-                return fit_ranker(table, settings)
+                return fit_ranker(table, settings, groups=groups)
             except VecuqError as error:
                 return str(error)
 

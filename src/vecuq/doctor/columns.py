@@ -115,7 +115,8 @@ def _no_score(case: Case, one: Suspicion) -> Finding:
     rises = abs(rank_correlation(column, number)) > _SORTED if len(column) > 2 else False
     effect = " It goes on as rows are added, so that new rows lie beyond all calibration rows and are flagged."
     what = f"{one.column!r} looks like {_AN[one.kind]} ({one.why}), but counts as a score.{effect if rises else ''}"
-    rest = [name for name in case.columns if name != one.column]
+    doubted = {other.column for other in case.suspicions if other.kind != "confidence"}
+    rest = [name for name in case.columns if name not in doubted]
     remedy = f"Leave it out, as in columns={rest}." if rest else "Give score columns."
     figures = {"column": one.column, "kind": one.kind, "rises": rises}
     return Finding("kind", "serious" if rises else "warning", what, remedy, figures)

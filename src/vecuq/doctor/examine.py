@@ -46,7 +46,21 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def examine(calibration: Any, new: Any = None, *, settings: Settings | None = None) -> tuple[Finding, ...]:
+# They take every row for evidence of its own: where rows come in groups, they look at one row of each.
+_OF_INDEPENDENT_ROWS: tuple[Check, ...] = (
+    check_copies,
+    check_clusters,
+    check_order,
+    check_time,
+    check_contamination,
+    check_drift,
+    check_flagged,
+)
+
+
+def examine(
+    calibration: Any, new: Any = None, *, settings: Settings | None = None, groups: Any = None
+) -> tuple[Finding, ...]:
     """Check calibration rows before you trust them, and new rows for drift; the worst findings come first.
 
     Parameters
@@ -57,6 +71,8 @@ def examine(calibration: Any, new: Any = None, *, settings: Settings | None = No
         New rows in the same columns, to be compared with calibration.
     settings
         The settings that the rows would be fitted with.
+    groups
+        The group of each calibration row, where rows come together; see :func:`vecuq.fit_ranker`.
 
     Examples
     --------
@@ -66,11 +82,13 @@ def examine(calibration: Any, new: Any = None, *, settings: Settings | None = No
     >>> examine(rows)[0].what
     "'x0' and 'x2' are mirror images (rank correlation -1.000): they cancel each other."
     """
-    return examine_case(Case.of(calibration, new, settings))
+    return examine_case(Case.of(calibration, new, settings, groups))
 
 
 def examine_case(case: Case) -> tuple[Finding, ...]:
     """Make every check on a case."""
     checks = CHECKS if len(case.values) > 1 else (check_size, check_missing)
-    found = [finding for check in checks for finding in check(case)]
+    found = [
+        finding for check in checks for finding in check(case.independent if check in _OF_INDEPENDENT_ROWS else case)
+    ]
     return tuple(sorted(found, key=lambda finding: -SEVERITIES.index(finding.severity)))

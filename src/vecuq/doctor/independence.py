@@ -59,7 +59,7 @@ def check_clusters(case: Case) -> list[Finding]:
         f"{seen.share:.0%} of the rows come in groups of about {seen.group} that nearly repeat each other, so "
         f"{_count_as(expected)}"
     )
-    remedy = "Keep one row of each group (session, document, patient, retried request)."
+    remedy = "Fit with groups= naming the group of each row (session, document, patient), or keep one row of each."
     return [Finding("clusters", expected.severity, what, remedy, figures)]
 
 
@@ -92,8 +92,8 @@ def _alike(seen: RowOrder, expected: Expected, alike: str, figures: dict[str, ob
         f"Neighbouring rows are alike ({alike}). If new rows come from other times or sessions, {_count_as(expected)}"
     )
     remedy = (
-        f"If the rows are a time series or come by session, keep one row per session, or one in {seen.every:,}. If "
-        f"they are only sorted by kind, and new rows are of the same kinds, nothing is wrong."
+        f"If the rows come by session, fit with groups=; of a time series, keep one row in {seen.every:,}. If they "
+        f"are only sorted by kind, and new rows are of the same kinds, nothing is wrong."
     )
     # Rows that are sorted by kind are alike, too, but differ within their kind.
     severity = expected.severity if seen.next_row >= _NEARLY_COPIES else at_most(expected.severity, "warning")

@@ -1,6 +1,15 @@
 """How good an uncertainty is: metrics with intervals, and the curves behind them; never drawings."""
 
+from vecuq.evaluation.auc_interval import roc_auc_interval
 from vecuq.evaluation.bootstrap import Bootstrap, Estimate
+from vecuq.evaluation.calibration import (
+    Calibration,
+    Reliability,
+    brier_score,
+    calibration,
+    expected_calibration_error,
+    reliability_curve,
+)
 from vecuq.evaluation.comparison import MethodComparison, compare, estimate
 from vecuq.evaluation.curves import BEST, CHANCE, SelectiveCurves, selective_curves
 from vecuq.evaluation.detection import average_precision, fpr_at_tpr, roc_auc
@@ -22,7 +31,7 @@ from vecuq.evaluation.selective import (
     risk_coverage_curve,
 )
 from vecuq.evaluation.sheets import comparison_sheet, task_sheets
-from vecuq.evaluation.upside_down import below_chance, best_upside_down
+from vecuq.evaluation.upside_down import below_chance, best_upside_down, inverted_labels
 from vecuq.evaluation.verdicts import Verdict, verdicts
 
 __all__ = [
@@ -31,12 +40,14 @@ __all__ = [
     "METRICS",
     "TASKS",
     "Bootstrap",
+    "Calibration",
     "Estimate",
     "Evaluation",
     "MethodComparison",
     "Metric",
     "PredictionRejection",
     "Record",
+    "Reliability",
     "RiskCoverage",
     "SelectiveCurves",
     "Verdict",
@@ -46,14 +57,18 @@ __all__ = [
     "average_rank",
     "below_chance",
     "best_upside_down",
+    "brier_score",
+    "calibration",
     "compare",
     "comparison_sheet",
     "coverage_at_error",
     "estimate",
     "evaluate",
     "excess_aurc",
+    "expected_calibration_error",
     "find_metrics",
     "fpr_at_tpr",
+    "inverted_labels",
     "pareto_share",
     "prediction_rejection_area",
     "prediction_rejection_curve",
@@ -61,8 +76,10 @@ __all__ = [
     "ranks",
     "regret",
     "rejection_ratio",
+    "reliability_curve",
     "risk_coverage_curve",
     "roc_auc",
+    "roc_auc_interval",
     "selective_curves",
     "task_sheets",
     "verdicts",

@@ -2,7 +2,8 @@
 
 Rows are drawn with replacement, as many as there are, and plainly: the share of positive rows moves from resample to
 resample as it would from test set to test set. All methods and metrics see the same resamples, so that a difference
-between two methods is paired. Intervals are percentile intervals (Efron 1979).
+between two methods is paired. Intervals are percentile intervals (Efron 1979). Rows that come together (sessions,
+documents) are drawn together: whole groups with replacement, as many as there are (Davison and Hinkley 1997, 3.8).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecuq._check import Array, in_range, whole_number
 from vecuq.evaluation.inputs import Kernel
@@ -22,6 +24,8 @@ from vecuq.evaluation.tally import Order, Tally
 BLOCK_CELLS = 1 << 18
 # Below this share of resamples in which a metric exists, an interval would describe an unusual few.
 MIN_DEFINED = 0.9
+# Fewer groups than this say too little about how groups differ.
+MIN_GROUPS = 10
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Estimate:
     value
         The number on all rows; NaN if there is none.
     low, high
-        The ends of its bootstrap interval; NaN if there is none.
+        The ends of its interval; NaN if there is none.
     n
         Rows it was computed on.
     reason
@@ -73,11 +77,20 @@ class Estimate:
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether the interval lies on one side of 0: for a difference, whether it is larger than chance explains."""
+        """Whether the interval lies on one side of 0: for one difference, named beforehand, whether it is no chance.
+
+        Of many differences some lie on one side by chance: :meth:`MethodComparison.separated` judges them together.
+        """
         return self.low > 0.0 or self.high < 0.0
 
 
-def resampled(scores: Array, target: Array, kernels: Sequence[Kernel], bootstrap: Bootstrap) -> Array:
+def resampled(
+    scores: Array,
+    target: Array,
+    kernels: Sequence[Kernel],
+    bootstrap: Bootstrap,
+    groups: NDArray[np.intp] | None = None,
+) -> Array:
     """Return what each kernel gives for each method on each resample, shape (kernels, methods, resamples).
 
     Parameters
@@ -90,12 +103,16 @@ def resampled(scores: Array, target: Array, kernels: Sequence[Kernel], bootstrap
         What to compute, in shape (resamples,) from a tally.
     bootstrap
         How many resamples, and their seed.
+    groups
+        The group of each row, from 0; whole groups are drawn. None to draw rows.
     """
     orders, best = [Order.of(one) for one in scores], Order.of(-target)
     whole = bool(np.isin(target, (0.0, 1.0)).all())
 
     def block(size: int, seed: np.random.SeedSequence) -> Array:
-        counts = row_counts(len(target), size, seed)
+        n_drawn = len(target) if groups is None else int(groups.max()) + 1
+        drawn = row_counts(n_drawn, size, seed)
+        counts = drawn if groups is None else drawn[groups]
         weighted = counts * target[:, None]
         ideal = Tally(best.grouped(counts), best.grouped(weighted), whole=whole)
         tallies = (Tally(order.grouped(counts), order.grouped(weighted), ideal, whole) for order in orders)

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecuq._check import Array, wanted_columns
 from vecuq.errors import SettingError
-from vecuq.evaluation.bootstrap import Bootstrap, Estimate, interval, resampled
-from vecuq.evaluation.inputs import methods_of, one_resample, scores_of
+from vecuq.evaluation.auc_interval import Codes
+from vecuq.evaluation.bootstrap import MIN_GROUPS, Bootstrap, Estimate, interval, resampled
+from vecuq.evaluation.inputs import groups_of, methods_of, one_resample, scores_of
 from vecuq.evaluation.pareto import Record
 from vecuq.evaluation.registry import Metric, find_metrics
+from vecuq.evaluation.separation import separated_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +39,13 @@ class MethodComparison:
         Share of resamples inside an interval.
     reasons
         For each method, why it has no value; None where it has one.
+    doubts
+        For each method, why it has a value but no interval; None where it may have one.
+    ends
+        Low and high of each method, shape (methods, 2), where the metric has an interval of its own; None where the
+        interval is that of the draws.
+    counted
+        Rows of the rarer kind, or groups that hold such rows; 0 if all rows count.
     """
 
     metric: Metric
@@ -45,13 +55,23 @@ class MethodComparison:
     n: int
     level: float
     reasons: tuple[str | None, ...]
+    doubts: tuple[str | None, ...] = ()
+    ends: Array | None = None
+    counted: int = 0
 
     def estimate(self, method: str) -> Estimate:
         """Return the metric of one method with its interval, or the reason why there is none."""
         k = self._place(method)
         if self.reasons[k] is not None:
             return Estimate(np.nan, np.nan, np.nan, self.n, self.reasons[k])
-        return interval(float(self.values[k]), self.draws[k], self.n, self.level)
+        value, doubt = float(self.values[k]), self.doubts[k] if self.doubts else None
+        if not self.draws.shape[-1]:
+            return Estimate(value, np.nan, np.nan, self.n)
+        if doubt is not None:
+            return Estimate(value, np.nan, np.nan, self.n, doubt)
+        if self.ends is not None:
+            return Estimate(value, float(self.ends[k, 0]), float(self.ends[k, 1]), self.n)
+        return interval(value, self.draws[k], self.n, self.level)
 
     @property
     def estimates(self) -> dict[str, Estimate]:
@@ -59,7 +79,10 @@ class MethodComparison:
         return {method: self.estimate(method) for method in self.methods}
 
     def difference(self, method: str, other: str) -> Estimate:
-        """Return the metric of ``method`` minus that of ``other``, with the interval of the paired difference."""
+        """Return the metric of ``method`` minus that of ``other``, with the interval of the paired difference.
+
+        The interval is that of one difference, named beforehand; :meth:`separated` judges all pairs at once.
+        """
         a, b = self._place(method), self._place(other)
         reason = self.reasons[a] or self.reasons[b]
         if reason is not None:
@@ -73,21 +96,46 @@ class MethodComparison:
         order = np.argsort(sign * self.values, kind="stable")
         return tuple(self.methods[k] for k in order if not np.isnan(self.values[k]))
 
-    def record(self, method: str, others: Sequence[str] | None = None) -> Record:
-        """Count the other methods that ``method`` beats, and loses to, by a difference whose interval excludes 0."""
-        against = [name for name in (self.methods if others is None else others) if name != method]
-        gaps = [self.difference(method, other) for other in against]
-        better = [(gap.value > 0) == self.metric.higher_is_better for gap in gaps if gap.excludes_zero]
-        wins, losses = sum(better), len(better) - sum(better)
-        return Record(wins, sum(not np.isnan(gap.value) for gap in gaps) - wins - losses, losses)
+    def separated(self, method: str, *, level: float | None = None) -> tuple[str, ...]:
+        """Return the methods that differ from ``method`` by more than chance explains, all pairs judged at once.
+
+        Among equal methods, a table holds such a pair with probability 1 - ``level``, however many methods there are;
+        see :func:`separated_pairs`. By default at the level of the intervals.
+        """
+        own = self._place(method)
+        apart = self._pairs(self.level if level is None else level)
+        return tuple(name for k, name in enumerate(self.methods) if apart[own, k])
+
+    def record(self, method: str, others: Sequence[str] | None = None, *, level: float | None = None) -> Record:
+        """Count the other methods that ``method`` beats, and loses to, by more than chance explains.
+
+        As :meth:`separated` says: of all pairs of the comparison judged at once, also with ``others``.
+        """
+        against = [self._place(name) for name in (self.methods if others is None else others) if name != method]
+        own, apart = self._place(method), self._pairs(self.level if level is None else level)
+        gaps = (self.values[own] - self.values[against]) * (1.0 if self.metric.higher_is_better else -1.0)
+        found = apart[own, against]
+        wins, losses = int((found & (gaps > 0)).sum()), int((found & (gaps < 0)).sum())
+        return Record(wins, int((~np.isnan(gaps)).sum()) - wins - losses, losses)
+
+    def _pairs(self, level: float) -> NDArray[np.bool_]:
+        """Return which pairs are separated; kept, since each method asks for them."""
+        known: dict[float, NDArray[np.bool_]] = self.__dict__.setdefault("_known_pairs", {})
+        if level not in known:
+            known[level] = separated_pairs(self.values, self.draws, level, counted=self.counted or self.n)
+        return known[level]
 
     def _place(self, method: str) -> int:
         wanted_columns([method], self.methods, purpose="which was named", where="The comparison")
         return self.methods.index(method)
 
 
-def estimate(uncertainty: Any, target: Any, metric: str | Metric, *, bootstrap: Bootstrap | None = None) -> Estimate:
-    """One metric of one uncertainty with its bootstrap interval, or the reason why it does not exist.
+def estimate(
+    uncertainty: Any, target: Any, metric: str | Metric, *, bootstrap: Bootstrap | None = None, groups: Any = None
+) -> Estimate:
+    """One metric of one uncertainty with its interval, or the reason why it does not exist.
+
+    The interval of a ROC-AUC is :func:`roc_auc_interval`; all others are percentile intervals of the bootstrap.
 
     Parameters
     ----------
@@ -99,6 +147,9 @@ def estimate(uncertainty: Any, target: Any, metric: str | Metric, *, bootstrap: 
         A :class:`Metric`, or its name or key; ``"roc_auc"`` alone is that of the first task, ``"ood roc_auc"``.
     bootstrap
         Resamples, level and random state; 500 resamples and 95 % by default.
+    groups
+        Which rows come together (a session, a document), one name per row: whole groups are drawn. None if the rows
+        are independent.
 
     Examples
     --------
@@ -108,11 +159,17 @@ def estimate(uncertainty: Any, target: Any, metric: str | Metric, *, bootstrap: 
     >>> estimate([0.1, 0.4], [1, 1], "roc_auc").reason
     'every row is out of distribution (2 rows)'
     """
-    return compare({"uncertainty": uncertainty}, target, metric, bootstrap=bootstrap).estimate("uncertainty")
+    found = compare({"uncertainty": uncertainty}, target, metric, bootstrap=bootstrap, groups=groups)
+    return found.estimate("uncertainty")
 
 
 def compare(
-    uncertainties: Mapping[str, Any], target: Any, metric: str | Metric, *, bootstrap: Bootstrap | None = None
+    uncertainties: Mapping[str, Any],
+    target: Any,
+    metric: str | Metric,
+    *,
+    bootstrap: Bootstrap | None = None,
+    groups: Any = None,
 ) -> MethodComparison:
     """One metric of several uncertainties on the same rows, with intervals of each and of each difference.
 
@@ -127,11 +184,16 @@ def compare(
     >>> round(compared.difference("good", "bad").value, 3)
     0.556
     """
-    return compare_all(uncertainties, target, find_metrics([metric])[:1], bootstrap=bootstrap)[0]
+    return compare_all(uncertainties, target, find_metrics([metric])[:1], bootstrap=bootstrap, groups=groups)[0]
 
 
 def compare_all(
-    uncertainties: Mapping[str, Any], target: Any, metrics: Sequence[Metric], *, bootstrap: Bootstrap | None = None
+    uncertainties: Mapping[str, Any],
+    target: Any,
+    metrics: Sequence[Metric],
+    *,
+    bootstrap: Bootstrap | None = None,
+    groups: Any = None,
 ) -> tuple[MethodComparison, ...]:
     """Compute :func:`compare` for several metrics of one task at once, on the same resamples."""
     drawing = bootstrap or Bootstrap()
@@ -139,15 +201,71 @@ def compare_all(
     methods = tuple(by_name)
     scores = np.stack([scores_of(one, f"uncertainty of {name!r}") for name, one in by_name.items()])
     truth = _same_target(target, metrics, scores.shape[1])
-    kernels = [metric.kernel for metric in metrics]
+    codes = None if groups is None else groups_of(groups, len(truth))
     reasons = [[metric.defect(one, truth) for one in scores] for metric in metrics]
     values, draws = _values(scores, truth, metrics), np.empty((len(metrics), len(methods), 0))
     if any(reason is None for of_metric in reasons for reason in of_metric):
-        draws = resampled(scores, truth, kernels, drawing)
+        draws = resampled(scores, truth, [metric.kernel for metric in metrics], drawing, codes)
     return tuple(
-        MethodComparison(metric, methods, values[k], draws[k], len(truth), drawing.level, tuple(reasons[k]))
+        MethodComparison(
+            metric,
+            methods,
+            values[k],
+            _trusted(draws[k], codes),
+            len(truth),
+            drawing.level,
+            tuple(reasons[k]),
+            tuple(_doubt(metric, value, truth, codes) for value in values[k]),
+            _own_ends(metric, scores, truth, codes, drawing, reasons[k]),
+            _counted(metric, truth, codes),
+        )
         for k, metric in enumerate(metrics)
     )
+
+
+def _trusted(draws: Array, codes: Codes | None) -> Array:
+    """Return the draws, or NaN in their place where too few groups were drawn from."""
+    few = codes is not None and _n_groups(codes) < MIN_GROUPS
+    return np.full_like(draws, np.nan) if few else draws
+
+
+def _doubt(metric: Metric, value: float, truth: Array, codes: Codes | None) -> str | None:
+    """Return why a value has no interval; the interval that a metric has of its own bears few groups."""
+    if metric.interval is None and codes is not None and _n_groups(codes) < MIN_GROUPS:
+        return f"no interval: {_n_groups(codes)} groups are too few, {MIN_GROUPS} are needed"
+    return metric.doubt(value, truth)
+
+
+def _counted(metric: Metric, truth: Array, codes: Codes | None) -> int:
+    """Return how many rows of the rarer kind there are, or groups with such rows; of a quality, all."""
+    units = np.arange(len(truth)) if codes is None else codes
+    if metric.task == "generation":
+        return len(np.unique(units))
+    return min(len(np.unique(units[truth == kind])) for kind in (0.0, 1.0))
+
+
+def _n_groups(codes: Codes) -> int:
+    return int(codes.max(initial=-1)) + 1
+
+
+def _own_ends(
+    metric: Metric,
+    scores: Array,
+    truth: Array,
+    codes: Codes | None,
+    drawing: Bootstrap,
+    reasons: Sequence[str | None],
+) -> Array | None:
+    """Return the interval of each method that the metric makes without the draws; None if it makes none."""
+    make = metric.interval
+    if make is None or not drawing.resamples:
+        return None
+    nothing = (np.nan, np.nan)
+    ends = [
+        nothing if reason else make(one, truth, codes, drawing.level)
+        for one, reason in zip(scores, reasons, strict=True)
+    ]
+    return np.array(ends, dtype=float).reshape(-1, 2)
 
 
 def _values(scores: Array, truth: Array, metrics: Sequence[Metric]) -> Array:

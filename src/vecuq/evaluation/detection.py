@@ -15,7 +15,7 @@ import numpy as np
 
 from vecuq._check import Array, in_range
 from vecuq.evaluation.inputs import Kernel, labels_of, measured, scores_of
-from vecuq.evaluation.tally import Tally, divided, harmonic_numbers, inner
+from vecuq.evaluation.tally import Tally, divided, inner
 
 
 def roc_auc(uncertainty: Any, positive: Any) -> float:
@@ -76,7 +76,7 @@ def fpr_at_tpr(uncertainty: Any, positive: Any, tpr: float = 0.95) -> float:
     float
         In [0, 1], lower is better, near ``tpr`` for chance. Ties are averaged: with p positives and q negatives of the
         same uncertainty, ``q r / (p + 1)`` negatives are expected before the r-th of these positives. NaN as for
-        :func:`roc_auc`.
+        :func:`roc_auc`. Of fewer than 20 positives, 95 % are all of them: :func:`evaluate` then gives no number.
 
     Examples
     --------
@@ -107,8 +107,7 @@ def average_precision_of(tally: Tally) -> Array:
     positive_above = tally.target_sum - tally.target_through
     more = np.maximum(tally.target - 1.0, 0.0) / np.maximum(tally.rows - 1.0, 1.0)
     first = positive_above + 1.0 - more * (tally.n + 1.0 - tally.rows_through)
-    falling = -harmonic_numbers(tally.n)[::-1]
-    return divided(inner(tally.rate, more * tally.rows + first * tally.steps(falling)), tally.target_sum)
+    return divided(inner(tally.rate, more * tally.rows + first * tally.steps_above), tally.target_sum)
 
 
 def _fpr(tally: Tally, tpr: float) -> Array:

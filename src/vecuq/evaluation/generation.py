@@ -161,7 +161,7 @@ def _share(max_rejection: float) -> float:
 
 def _prr(tally: Tally, max_rejection: float) -> Array:
     """Return PRR of each resample; NaN where the best order is no better than chance."""
-    points = rejected_rows(tally.n, max_rejection)
+    points = np.floor(max_rejection * tally.n + 1e-9)  # as rejected_rows
     best = tally.ideal or tally
     chance = points * tally.target_sum / tally.n
     gain, most = (one.mean_sum_beyond(tally.n - points) - chance for one in (tally, best))

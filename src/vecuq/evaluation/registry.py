@@ -11,8 +11,13 @@ from typing import Any
 from vecuq._check import Array, in_range, one_of
 from vecuq.errors import SettingError
 from vecuq.evaluation import detection, generation, selective
+from vecuq.evaluation.auc_interval import Codes, auc_interval
+from vecuq.evaluation.few import FewErrors, FewPositives
 from vecuq.evaluation.inputs import Kernel, defect, labels_of, qualities_of
 
+# Low and high from the uncertainty, the target, the group of each row and the level.
+Interval = Callable[[Array, Array, Codes | None, float], tuple[float, float]]
+Fewest = FewPositives | FewErrors
 # What each task needs beside the uncertainty, higher where a row should be the more uncertain or the better one.
 TASKS = {
     "ood": "which rows are out of distribution",
@@ -52,6 +57,8 @@ class Metric:
     higher_is_better: bool
     meaning: str
     kernel: Kernel = field(repr=False)
+    interval: Interval | None = field(default=None, repr=False)  # its own, where the bootstrap's is too narrow
+    fewest: Fewest | None = field(default=None, repr=False)
     max_rejection: float = 1.0  # of the generation task only
     chance: float | None = None  # the value of an order by chance, where that is one number for all rows
 
@@ -70,7 +77,12 @@ class Metric:
         """Return why the metric does not exist on these rows, in one line; None if it does."""
         if self.task == "generation":
             return generation.prr_defect(uncertainty, target, self.max_rejection)
-        return defect(uncertainty, target, ONE_KIND[self.task])
+        found = defect(uncertainty, target, ONE_KIND[self.task])
+        return self.fewest.defect(target) if found is None and self.fewest else found
+
+    def doubt(self, value: float, target: Array) -> str | None:
+        """Return why a value that exists has no interval, in one line; None if it may have one."""
+        return self.fewest.doubt(value, target) if self.fewest else None
 
 
 def _detection(task: str, what: str) -> list[Metric]:
@@ -79,16 +91,16 @@ def _detection(task: str, what: str) -> list[Metric]:
     at_95 = partial(detection.fpr_at_tpr, tpr=0.95)
     higher = f"probability that {what} is more uncertain than another row"
     return [
-        Metric("roc_auc", task, detection.roc_auc, True, higher, detection.roc_auc_of, chance=0.5),
+        Metric("roc_auc", task, detection.roc_auc, True, higher, detection.roc_auc_of, auc_interval, chance=0.5),
         Metric("average_precision", task, detection.average_precision, True, found, detection.average_precision_of),
-        Metric("fpr_at_95_tpr", task, at_95, False, flagged, detection.fpr_at(0.95)),
+        Metric("fpr_at_95_tpr", task, at_95, False, flagged, detection.fpr_at(0.95), fewest=FewPositives()),
     ]
 
 
 def _selective() -> list[Metric]:
     accuracy, risk = "accuracy of the rows kept", "mean error rate of the rows kept, over all shares kept"
     area, area_of = selective.accuracy_coverage_area, selective.accuracy_coverage_area_of
-    over = f"{accuracy}, averaged over all shares kept"
+    over = f"{accuracy}, averaged over all shares kept from 1/n on, so at most 1 - 1/n; 1 - aurc is not short"
     best = f"{risk}, beyond the best order"
     return [
         Metric("accuracy_coverage_area", "selective", area, True, over, area_of),
@@ -102,7 +114,7 @@ def _coverage(percent: int) -> Metric:
     share = partial(selective.coverage_at_error, error=percent / 100)
     kept = f"largest share of rows kept, least uncertain first, with at most {percent} % errors"
     name, kernel = f"coverage_at_{percent}_percent_error", selective.coverage_at(percent / 100)
-    return Metric(name, "selective", share, True, kept, kernel)
+    return Metric(name, "selective", share, True, kept, kernel, fewest=FewErrors(percent / 100))
 
 
 def rejection_ratio(max_rejection: float) -> Metric:
@@ -111,7 +123,7 @@ def rejection_ratio(max_rejection: float) -> Metric:
     name = "prediction_rejection_ratio" + ("" if share == 0.5 else f"_at_{100 * share:g}_percent")
     gained = f"quality gained by rejecting up to {100 * share:g} % of the answers: 0 for chance, 1 for the best order"
     ratio = partial(generation.prediction_rejection_ratio, max_rejection=share)
-    return Metric(name, "generation", ratio, True, gained, generation.prr_at(share), share, chance=0.0)
+    return Metric(name, "generation", ratio, True, gained, generation.prr_at(share), max_rejection=share, chance=0.0)
 
 
 METRICS: tuple[Metric, ...] = (

@@ -12,9 +12,13 @@ from numpy.typing import NDArray
 from vecuq._check import Array, one_of
 from vecuq.errors import SettingError, TableError
 from vecuq.evaluation.bootstrap import Bootstrap, Estimate
+from vecuq.evaluation.calibration import Calibration, calibration
 from vecuq.evaluation.comparison import MethodComparison, compare_all
-from vecuq.evaluation.inputs import labels_of, methods_of, numbers_of, of_length
+from vecuq.evaluation.inputs import groups_of, labels_of, methods_of, numbers_of, of_length
 from vecuq.evaluation.registry import TASKS, Metric, find_metrics
+
+# For each task what it aims at, and on which rows that is known.
+Targets = dict[str, tuple[Array, NDArray[np.bool_]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +42,10 @@ class Evaluation:
     doubted
         Methods about whose direction nothing was said, and which would be among the best the other way round. While
         there are any, no table marks the best.
+    calibration
+        How well a probability of being wrong agrees with the labels; None if there was none.
+    n_groups
+        How many groups of rows there were; None if rows were taken as independent.
     """
 
     comparisons: tuple[MethodComparison, ...]
@@ -47,6 +55,8 @@ class Evaluation:
     without_score: dict[str, int]
     flipped: tuple[str, ...] = ()
     doubted: tuple[str, ...] = ()
+    calibration: Calibration | None = None
+    n_groups: int | None = None
 
     def comparison(self, key: str) -> MethodComparison:
         """Return the comparison of one metric by its key, such as ``"ood roc_auc"``."""
@@ -98,6 +108,8 @@ def evaluate(
     quality: Any = None,
     metrics: Iterable[str | Metric] | None = None,
     bootstrap: Bootstrap | None = None,
+    groups: Any = None,
+    p_wrong: Any = None,
 ) -> Evaluation:
     """Compute every metric that the labels allow, for every method, on the same rows and resamples.
 
@@ -120,6 +132,11 @@ def evaluate(
         all of the registry. Those that the labels do not allow are left out.
     bootstrap
         Resamples, level and random state; 500 resamples and 95 % by default.
+    groups
+        Which rows come together (a session, a document), one name per row: intervals and comparisons then draw whole
+        groups. None if the rows are independent.
+    p_wrong
+        The probability that each prediction is wrong, in [0, 1], NaN where unknown; it is compared with ``error``.
 
     Examples
     --------
@@ -133,13 +150,15 @@ def evaluate(
     without = {name: int(np.isnan(one).sum()) for name, one in scores.items()}
     scored = ~np.any([np.isnan(one) for one in scores.values()], axis=0)
     targets = targets_of(n_rows, error=error, ood=ood, quality=quality)
+    codes = None if groups is None else groups_of(groups, n_rows)
     chosen = _possible(metrics, list(targets))
     compared: dict[str, MethodComparison] = {}
     for task, (target, known) in targets.items():
         rows = scored & known
         of_task = [metric for metric in chosen if metric.task == task]
         part = {name: one[rows] for name, one in scores.items()}
-        done = compare_all(part, target[rows], of_task, bootstrap=bootstrap) if of_task else ()
+        together = None if codes is None else codes[rows]
+        done = compare_all(part, target[rows], of_task, bootstrap=bootstrap, groups=together) if of_task else ()
         compared |= {one.metric.key: one for one in done}
     return Evaluation(
         comparisons=tuple(compared[metric.key] for metric in chosen),
@@ -147,6 +166,24 @@ def evaluate(
         n_rows=n_rows,
         n_left_out=int((~scored).sum()),
         without_score={name: count for name, count in without.items() if count},
+        calibration=_calibration(p_wrong, targets, codes, bootstrap),
+        n_groups=None if codes is None else len(np.unique(codes)),
+    )
+
+
+def _calibration(
+    p_wrong: Any, targets: Targets, codes: NDArray[np.intp] | None, bootstrap: Bootstrap | None
+) -> Calibration | None:
+    """Return how well a probability agrees with the errors, on the rows that have both; None without them."""
+    if p_wrong is None or "error" not in targets:
+        return None
+    wrong, known = targets["error"]
+    probability = of_length(numbers_of(p_wrong, "p_wrong"), len(wrong), "p_wrong")
+    rows = known & ~np.isnan(probability)
+    together = None if codes is None else codes[rows]
+    drawing = bootstrap or Bootstrap()
+    return calibration(
+        probability[rows], wrong[rows], level=drawing.level, groups=together, random_state=drawing.random_state
     )
 
 
@@ -162,9 +199,9 @@ def _possible(metrics: Iterable[str | Metric] | None, tasks: list[str]) -> list[
     return possible
 
 
-def targets_of(n_rows: int, *, error: Any, ood: Any, quality: Any) -> dict[str, tuple[Array, NDArray[np.bool_]]]:
+def targets_of(n_rows: int, *, error: Any, ood: Any, quality: Any) -> Targets:
     """Return for each task that has labels what it aims at, and on which rows that is known."""
-    targets: dict[str, tuple[Array, NDArray[np.bool_]]] = {}
+    targets: Targets = {}
     own = np.ones(n_rows, dtype=bool)
     if ood is not None:
         is_ood, known = _known(ood, n_rows, "ood")

@@ -61,8 +61,10 @@ def accuracy_coverage_area(uncertainty: Any, correct: Any) -> float:
     """Area under the accuracy-coverage curve.
 
     With a_k the accuracy of the k least uncertain rows, the trapezoid sum of a_1 ... a_n over the coverages
-    1/n ... 1: ``(a_1 / 2 + a_2 + ... + a_(n-1) + a_n / 2) / n``. There is no area left of 1/n, so the best is 1 - 1/n.
-    Used for Table "selective prediction" of the VecUQ-OT paper.
+    1/n ... 1: ``(a_1 / 2 + a_2 + ... + a_(n-1) + a_n / 2) / n``. Used for Table "selective prediction" of the VecUQ-OT
+    paper. There is no area left of 1/n, so it is short of that of many rows: exactly ``1 - AURC - (a_1 + a_n) / 2n``,
+    where ``1 - AURC`` (see :func:`aurc`) is not short. Compare areas of equal numbers of rows only; an interval is that
+    of the area at this number of rows.
 
     Returns
     -------
@@ -123,6 +125,8 @@ def coverage_at_error(uncertainty: Any, correct: Any, error: float = 0.01) -> fl
 
     ``max {k / n : (errors among the k least uncertain rows) / k <= error}``; the selection with guaranteed risk of
     Geifman and El-Yaniv (2017), "Selective classification for deep neural networks", without their confidence bound.
+    Where few errors are allowed among the rows kept, the largest share that happens to fit is larger than the true one:
+    below 10 of them :func:`evaluate` gives no interval. A share that is promised needs a gate, not this number.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class Order:
 class Tally:
     """Groups of equally uncertain rows, least uncertain first, counted in each resample.
 
-    Every resample has the same number of rows.
+    Resamples of rows all have the same number of rows; resamples of whole groups of rows may not.
 
     Parameters
     ----------
@@ -62,9 +62,14 @@ class Tally:
     whole: bool = False
 
     @cached_property
-    def n(self) -> int:
-        """Rows in each resample."""
-        return round(float(self.rows[:, 0].sum()))
+    def n(self) -> Array:
+        """Rows in each resample, shape (resamples,)."""
+        return np.asarray(self.rows_through[-1])
+
+    @cached_property
+    def harmonic(self) -> Array:
+        """The harmonic numbers H_0 ... H_n, up to the largest number of rows in a resample."""
+        return harmonic_numbers(int(self.n.max(initial=0.0)))
 
     @cached_property
     def target_sum(self) -> Array:
@@ -99,20 +104,27 @@ class Tally:
         With b rows of target sum t before a group of rate r, the expected mean is ``(t + (k - b) r) / k``, so that the
         group adds ``r`` per row and ``(t - b r) (1 / (b + 1) + ... + 1 / (b + w))``.
         """
-        return self.target_sum + inner(self.slope, self.steps(harmonic_numbers(self.n)))
+        return self.target_sum + inner(self.slope, self.harmonic_steps(self._places, 0))
 
-    def mean_sum_beyond(self, first: int) -> Array:
-        """Return the same sum over k = first + 1 ... n only."""
+    def mean_sum_beyond(self, first: Array) -> Array:
+        """Return the same sum over k = first + 1 ... n only; ``first`` has shape (resamples,)."""
         counted = np.clip(self.rows_through - first, 0.0, self.rows)
-        harmonic = harmonic_numbers(self.n)
-        harmonic[: first + 1] = harmonic[first]
-        return inner(self.rate, counted) + inner(self.slope, self.steps(harmonic))
+        place = first.astype(np.intp)
+        return inner(self.rate, counted) + inner(
+            self.slope, self.harmonic_steps(np.maximum(self._places, place), place)
+        )
 
-    def steps(self, table: Array) -> Array:
-        """Return how much ``table``, shape (n + 1,), grows from the rows before each group to those through it."""
+    @cached_property
+    def steps_above(self) -> Array:
+        """How much H falls, from group to group, as fewer rows remain that are more uncertain."""
+        n = self.n.astype(np.intp)
+        return -self.harmonic_steps(n - self._places, n)
+
+    def harmonic_steps(self, places: NDArray[np.intp], start: NDArray[np.intp] | int) -> Array:
+        """Return how much H grows from ``start``, then from group to group, to H at ``places``, (groups, resamples)."""
         grown = np.empty((len(self.rows) + 1, self.rows.shape[1]))
-        grown[0] = table[0]
-        np.take(table, self._places, out=grown[1:], mode="clip")  # in range as it is; "clip" writes in place
+        grown[0] = self.harmonic[start]
+        np.take(self.harmonic, places, out=grown[1:], mode="clip")  # in range as it is; "clip" writes in place
         return np.diff(grown, axis=0)
 
     @cached_property

@@ -22,6 +22,31 @@ def below_chance(evaluation: Evaluation) -> tuple[str, ...]:
     return tuple(name for name in evaluation.methods if said and all(_is_below(one, name) for one in said))
 
 
+def inverted_labels(evaluation: Evaluation) -> tuple[str, ...]:
+    """Return the tasks whose labels look inverted: every method, and more than one or the uncertainty, is below chance.
+
+    One column below chance is more likely a confidence that was taken for an uncertainty; see :func:`below_chance`.
+    Without resamples, values are looked at instead of intervals.
+
+    Examples
+    --------
+    >>> from vecuq.evaluation import evaluate
+    >>> wrong, entropy = [1] * 30 + [0] * 30, [0.01 * k for k in range(60)]
+    >>> inverted_labels(evaluate({"uncertainty": entropy}, error=wrong, metrics=["roc_auc"]))
+    ('error',)
+    """
+    said = [one for one in evaluation.comparisons if one.metric.chance is not None]
+    tasks = dict.fromkeys(one.metric.task for one in said)
+    return tuple(task for task in tasks if all(_all_below(one) for one in said if one.metric.task == task))
+
+
+def _all_below(compared: MethodComparison) -> bool:
+    """Whether every method is below chance, and no single column alone says so."""
+    judged = compared.ranked
+    known = len(judged) > 1 or "uncertainty" in judged
+    return known and all(_is_below(compared, name) for name in judged)
+
+
 def _is_below(compared: MethodComparison, method: str) -> bool:
     found, chance = compared.estimate(method), compared.metric.chance
     highest = found.value if np.isnan(found.high) else found.high

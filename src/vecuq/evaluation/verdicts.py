@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from vecuq.evaluation.results import Evaluation
+from vecuq.evaluation.separation import shared_level
 
 
 @dataclass(frozen=True)
@@ -22,10 +23,11 @@ class Verdict:
     value
         Its value; None without one.
     level
-        The level of the intervals of the paired differences; None if there were no resamples.
+        The level of all verdicts that were given together; None if there were no resamples. If all methods are equal,
+        any verdict names one that is separated from the best with probability 1 - level.
     not_separated
-        The methods whose paired difference to the best has an interval that holds 0. Each difference is judged alone,
-        so of many methods a few may seem worse by chance.
+        The methods over which chance explains the lead of the best, all pairs of methods judged at once: see
+        :meth:`MethodComparison.separated`.
     """
 
     metric: str
@@ -51,7 +53,7 @@ class Verdict:
 
 
 def verdicts(evaluation: Evaluation, keys: Sequence[str]) -> tuple[Verdict, ...]:
-    """Return one verdict for each of the named metrics.
+    """Return one verdict for each of the named metrics; together they keep the level of the evaluation.
 
     Examples
     --------
@@ -61,10 +63,10 @@ def verdicts(evaluation: Evaluation, keys: Sequence[str]) -> tuple[Verdict, ...]
     >>> print(verdicts(done, ["ood roc_auc"])[0])
     ood roc_auc: good is best (1.000), but chance explains its lead over bad.
     """
-    return tuple(_verdict(evaluation, key) for key in keys)
+    return tuple(_verdict(evaluation, key, len(keys)) for key in keys)
 
 
-def _verdict(evaluation: Evaluation, key: str) -> Verdict:
+def _verdict(evaluation: Evaluation, key: str, tables: int) -> Verdict:
     compared = evaluation.comparison(key)
     if not compared.ranked:
         return Verdict(key, None, None, None)
@@ -72,7 +74,8 @@ def _verdict(evaluation: Evaluation, key: str) -> Verdict:
     value = compared.estimate(best).value
     if not compared.draws.shape[-1]:
         return Verdict(key, best, value, None)
-    near = tuple(name for name in others if not compared.difference(best, name).excludes_zero)
+    worse = compared.separated(best, level=shared_level(compared.level, tables))
+    near = tuple(name for name in others if name not in worse)
     return Verdict(key, best, value, compared.level, near)
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from vecuq._check import Array
 from vecuq._files import checked_header
@@ -16,6 +17,7 @@ from vecuq.errors import ModelFileError
 from vecuq.gate.deciding import Decider
 from vecuq.gate.gate import Gate
 from vecuq.gate.rule import Labelled, Rule
+from vecuq.gate.scoring import usable_guard, usable_model, usable_order
 from vecuq.gate.sense import GateHeader, check_gate
 from vecuq.gate.settings import GateSettings, Learned
 from vecuq.gate.target import Target
@@ -59,13 +61,14 @@ def gate_of(header: dict[str, Any], arrays: dict[str, Any], load: Callable[[byte
     """Put a gate together again; raise if a part of it makes no sense, by itself or beside the others."""
     known = checked_header(header, GateHeader)
     check_gate(known, arrays)
-    settings = GateSettings(**{**known.settings, "target": Target(**known.settings["target"])})
+    target = Target(**structs.asdict(known.settings.target))
+    settings = GateSettings(**{**structs.asdict(known.settings), "target": target})
     groups = arrays["labelled.groups"].astype(np.intp) if known.grouped else None
     ladder = Ladder(arrays["ladder.thresholds"], arrays["ladder.coverage"])
     labelled = Labelled(ALL, arrays["labelled.scores"], arrays["labelled.losses"], groups, ladder)
     units = Units(known.units.names, dict(known.units.of_category))
     places = arrays["labelled.units"].astype(np.intp)
-    rules = tuple(Rule(**{**rule, "threshold": _read(rule["threshold"])}) for rule in known.rules)
+    rules = tuple(Rule(**{**structs.asdict(rule), "threshold": _read(rule.threshold)}) for rule in known.rules)
     parts = tuple(labelled.only(places == k, name) for k, name in enumerate(units.names))
     learned = Learned(
         order=known.order,
@@ -76,11 +79,15 @@ def gate_of(header: dict[str, Any], arrays: dict[str, Any], load: Callable[[byte
         decider=Decider(rules, parts, settings.target, settings.promise),
         rates=WrongRates(*(arrays[f"rates.{name}"] for name in ("probability", "lower", "upper"))),
         simultaneous=known.simultaneous,
-        table=tuple(known.table),
+        table=tuple(map(structs.asdict, known.table)),
         orders=known.orders,
         date=known.date,
     )
-    return Gate.from_learned(load(arrays["model"].tobytes()), settings, learned)
+    model = usable_model(load(arrays["model"].tobytes()))
+    usable_order(model, known.order)
+    if settings.guard is not None:
+        usable_guard(model, settings.guard)
+    return Gate.from_learned(model, settings, learned)
 
 
 def _written(threshold: float) -> float | str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
 from vecuq._check import in_range, one_of, unique_names
-from vecuq._files import RISING, SORTED, Count, Numbers, Share, between, check_arrays
+from vecuq._files import RISING, SORTED, Count, NotNegative, Numbers, Rate, Share, between, check_arrays
+from vecuq.conformal import error_rate_p_values
+from vecuq.gate.plan import TARGETS
 from vecuq.gate.target import KINDS
 
 
@@ -39,30 +42,64 @@ class RuleHeader(Struct):
     cost_bound: float
 
 
+class TableLine(Struct):
+    """What is certified at one accuracy."""
+
+    accuracy: Rate
+    coverage: Share
+    accepted: Count
+    wrong: NotNegative
+    threshold: float | None
+
+
+class TargetHeader(Struct):
+    """One target, as :class:`vecuq.gate.target.Target` has it."""
+
+    kind: str
+    value: NotNegative
+    cost_wrong: NotNegative
+    cost_review: NotNegative
+
+    def __post_init__(self) -> None:
+        one_of("the target", self.kind, KINDS)
+        if self.kind in ("accuracy", "quality", "flag_recall", "flag_precision", "budget"):
+            in_range("the target", self.value, 0.0, 1.0, ends="()")
+        if (self.kind == "cost") != (min(self.cost_wrong, self.cost_review) > 0):
+            raise ValueError("the prices do not belong to the target")
+
+
+class SettingsHeader(Struct):
+    """The settings of a gate; none may be absent."""
+
+    target: TargetHeader
+    confidence: Rate
+    promise: str
+    guard: Rate | None
+    order: str
+    random_state: Count | None
+
+
 class GateHeader(Struct):
     """What the header of a gate states, and what its fields say of each other."""
 
-    settings: dict[str, Any]
+    settings: SettingsHeader
     order: str
     units: UnitsHeader
-    rules: tuple[dict[str, Any], ...]
+    rules: tuple[RuleHeader, ...]
     simultaneous: bool
-    table: tuple[dict[str, Any], ...]
+    table: tuple[TableLine, ...]
     orders: dict[str, Share]
     date: str
     grouped: bool
 
     def __post_init__(self) -> None:
-        import msgspec
-
-        target = self.settings.get("target")
-        if not isinstance(target, dict):
-            raise ValueError("the target is absent")
-        one_of("the target", target.get("kind"), KINDS)
-        in_range("the target", target.get("value"), 0.0)
-        rules = [msgspec.convert(rule, RuleHeader) for rule in self.rules]
-        if [rule.unit for rule in rules] != list(self.units.names):
+        datetime.fromisoformat(self.date)
+        if [rule.unit for rule in self.rules] != list(self.units.names):
             raise ValueError("the rules are not those of the units")
+        if self.settings.order not in ("best", self.order):
+            raise ValueError("the order is not the one that was wanted")
+        if tuple(line.accuracy for line in self.table) != TARGETS:
+            raise ValueError("the table is not about the usual accuracies")
 
 
 _TABLE = {
@@ -92,20 +129,61 @@ def check_gate(known: GateHeader, arrays: dict[str, Any]) -> None:
         raise ValueError("'labelled.groups' must name one group per labelled row, or none")
     if len(groups) and not np.array_equal(np.unique(groups), np.arange(groups.max() + 1)):
         raise ValueError("the groups are not numbered from 0 on")
+    bands = [arrays[f"rates.{name}"] for name in ("lower", "probability", "upper")]
+    if (bands[0] > bands[1]).any() or (bands[1] > bands[2]).any():
+        raise ValueError("a probability lies outside its interval")
     for k, rule in enumerate(known.rules):
         _check_rule(rule, scores[units == k], arrays["labelled.losses"][units == k], arrays["ladder.thresholds"])
+        _check_promise(known.settings, rule)
+        if rule.n_groups != (len(np.unique(groups[units == k])) if known.grouped else 0):
+            raise ValueError("a rule counts other groups than there are")
+    _check_table(known, scores, arrays["labelled.losses"], arrays["ladder.thresholds"])
 
 
-def _check_rule(rule: dict[str, Any], scores: Any, losses: Any, thresholds: Any) -> None:
+def _check_rule(rule: RuleHeader, scores: Any, losses: Any, thresholds: Any) -> None:
     """Raise if a rule does not say what the labelled rows show."""
-    threshold = rule["threshold"]
-    if isinstance(threshold, str):
-        one_of("the threshold", threshold, ("all", "none"))
-    elif threshold not in thresholds:
-        raise ValueError("a rule has a threshold that is not one of the ladder")
-    if rule["n_labels"] != len(scores):
+    if isinstance(rule.threshold, str):
+        one_of("the threshold", rule.threshold, ("all", "none"))
+    if rule.n_labels != len(scores):
         raise ValueError("a rule counts other labelled rows than there are")
-    if isinstance(threshold, float) and rule["n_accepted"] != int((scores <= threshold).sum()):
-        raise ValueError("a rule counts other accepted rows than its threshold accepts")
-    if isinstance(threshold, float) and abs(rule["n_errors"] - losses[scores <= threshold].sum()) > 1e-6:
-        raise ValueError("a rule counts other errors than the accepted rows have")
+    if isinstance(rule.threshold, float):
+        _check_threshold(rule.threshold, rule.n_accepted, rule.n_errors, scores, losses, thresholds)
+    if rule.certified and not rule.n_accepted:
+        raise ValueError("a rule is certified and accepts nothing")
+    if not 0 <= rule.n_errors <= rule.n_accepted + 1e-6:
+        raise ValueError("a rule counts more errors than rows")
+
+
+def _check_promise(settings: SettingsHeader, rule: RuleHeader) -> None:
+    """Raise if a rule promises what its own counts contradict."""
+    if settings.target.kind != "cost" and (rule.cost or rule.cost_bound):
+        raise ValueError("a rule has a cost, and there are no prices")
+    if settings.target.kind not in ("accuracy", "quality"):
+        return
+    allowed = round(1.0 - settings.target.value, 12)
+    if rule.certified != (rule.n_accepted > 0) or abs(rule.bound - (allowed if rule.certified else 1.0)) > 1e-9:
+        raise ValueError("a rule has another bound than its target")
+    exact = not rule.n_groups and settings.target.kind == "accuracy" and settings.promise == "confidence"
+    if rule.certified and exact:
+        chance = float(error_rate_p_values(rule.n_errors, rule.n_accepted, allowed))
+        if chance > (1.0 - settings.confidence) * (1 + 1e-9):
+            raise ValueError("a rule is certified, and its errors do not prove it")
+
+
+def _check_table(known: GateHeader, scores: Any, losses: Any, thresholds: Any) -> None:
+    """Raise if a line of the table does not say what the labelled rows show."""
+    for line in known.table:
+        if line.threshold is not None:
+            _check_threshold(line.threshold, line.accepted, line.wrong, scores, losses, thresholds)
+        elif line.accepted or line.wrong:
+            raise ValueError("a line of the table accepts rows without a threshold")
+        if abs(line.coverage * max(len(scores), 1) - line.accepted) > 1e-6:
+            raise ValueError("a line of the table has another coverage than its accepted rows")
+
+
+def _check_threshold(at: float, accepted: int, lost: float, scores: Any, losses: Any, thresholds: Any) -> None:
+    if at not in thresholds:
+        raise ValueError("a threshold is not one of the ladder")
+    below = scores <= at
+    if accepted != int(below.sum()) or abs(lost - losses[below].sum()) > 1e-6:
+        raise ValueError("other rows or errors are counted than the threshold accepts")

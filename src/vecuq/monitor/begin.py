@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
-from vecuq.conformal import Bet, bets_on
+from vecuq.conformal import MOST_HELD, Bet, bets_on, draw_rows
 from vecuq.errors import CalibrationError
 from vecuq.monitor.stream import Stream
-from vecuq.ranker import MOST_HELD, Ranker, draw_rows
+from vecuq.ranker import Ranker
 
 # The name of the stream of scores that the ranker makes of all columns, and of the one that watches for missing values.
 JOINT = "uncertainty"

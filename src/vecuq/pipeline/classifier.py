@@ -89,7 +89,7 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
         super().set_params(**params)
         return self
 
-    def fit(self, X: Any, y: Any = None, *, train: Any = None) -> VecUQPipeline:
+    def fit(self, X: Any, y: Any = None, *, train: Any = None, groups: Any = None) -> VecUQPipeline:
         """Fit the ranker to calibration outputs, and the densities, if any are measured, to training outputs.
 
         Parameters
@@ -100,6 +100,8 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
             Ignored.
         train
             Outputs of training rows with labels; needed by densities such as ``mahalanobis``, part of the default.
+        groups
+            The group of each calibration row, where rows come together; see :func:`vecuq.fit_ranker`.
         """
         _refuse_old_form(y)
         one_of("embedding", self.embedding, EMBEDDINGS)
@@ -114,7 +116,7 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
         self.densities_ = fit_densities(self.measures_, known, embedding=self.embedding_)
         table = measure(held, self.measures_, self.densities_, embedding=self.embedding_)
         warn_idle(table, len(held.members))
-        self.estimator_ = clone(self.estimator or VecUQ()).fit(table)
+        self.estimator_ = clone(self.estimator or VecUQ()).fit(table, groups=groups)
         self.ranker_ = self.estimator_.ranker_
         self.offset_ = self.estimator_.offset_
         return self
@@ -146,15 +148,17 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
         table = self.measure(X)
         return self.ranker_.p_values(table, **self._how(how))
 
-    def threshold(self, alpha: float | None = None) -> float:
+    def threshold(self, alpha: float | None = None, *, confidence: float | None = None) -> float:
         """Return the score above which rows are flagged at rate ``alpha``; see :meth:`vecuq.VecUQ.threshold`."""
         check_is_fitted(self)
-        return self.estimator_.threshold(alpha)
+        return self.estimator_.threshold(alpha, confidence=confidence)
 
-    def flag(self, X: Any, alpha: float | None = None, **how: Unpack[How]) -> NDArray[np.bool_]:
+    def flag(
+        self, X: Any, alpha: float | None = None, *, confidence: float | None = None, **how: Unpack[How]
+    ) -> NDArray[np.bool_]:
         """Return which rows are flagged at false-alarm rate ``alpha``; see :meth:`vecuq.Ranker.flag`."""
         table = self.measure(X)
-        return self.ranker_.flag(table, alpha, **self._how(how))
+        return self.ranker_.flag(table, alpha, confidence=confidence, **self._how(how))
 
     def select(
         self, X: Any, alpha: float | None = None, *, method: str = "bh", **how: Unpack[How]

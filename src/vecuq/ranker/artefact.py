@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from msgspec import structs
 
 from vecuq._check import Array
 from vecuq._files import checked_header
 from vecuq.errors import ModelFileError, VecuqError
 from vecuq.ranker.diagnostics import Diagnostics
-from vecuq.ranker.model_sense import KEPT, ModelHeader, check_model, keeps_rows
+from vecuq.ranker.model_sense import (
+    KEPT,
+    LABELLED_PRINTS,
+    MAP_PRINTS,
+    ModelHeader,
+    WeightsHeader,
+    check_model,
+    keeps_rows,
+)
 from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.rows import Kept
 from vecuq.ranker.scored_again import refuse_other_scores, refuse_rows_elsewhere
 from vecuq.ranker.settings import Settings
+from vecuq.ranker.sketch_sense import saved_prints
+from vecuq.ranker.weights import Weights, active_weights
+from vecuq.table import Fingerprints
 from vecuq.transport import CloudMap, GridMap, RankMap, Scaler
 
 
 def parts_of(ranker: Ranker) -> tuple[str, dict[str, Any], dict[str, Array]]:
     """Return kind, header and arrays of a file that holds a ranker."""
+    if ranker.settings.holdback == "cross":
+        raise ModelFileError("A model with holdback='cross' is saved by itself, not inside of something else.")
     return "model", _header_of(ranker), _arrays_of(ranker)
 
 
@@ -32,9 +47,20 @@ def _header_of(ranker: Ranker) -> dict[str, Any]:
         "active": list(ranker.active),
         "scaler": {"kind": ranker.scaler.kind, "signed": ranker.scaler.signed},
         "map": "grid" if isinstance(ranker.rank_map, GridMap) else "cloud",
-        "settings": ranker.settings.to_dict(),
+        "settings": {name: value for name, value in ranker.settings.to_dict().items() if name != "weights"},
         "diagnostics": ranker.diagnostics.to_dict(),
+        **_header_of_weights(Weights.of(ranker.settings.weights)),
+        **({} if ranker.n_groups is None else {"groups": ranker.n_groups}),
     }
+
+
+def _header_of_weights(weights: Weights | None) -> dict[str, Any]:
+    """Return what the header states of weights; nothing without any, so that such files stay as they were."""
+    if weights is None:
+        return {}
+    known = {"columns": list(weights.columns), "numbers": list(weights.numbers)}
+    labels = {"flipped": sorted(weights.flipped or ()), "n_labels": weights.n_labels, "n_wrong": weights.n_wrong}
+    return {"weights": known | (labels if weights.learned else {})}
 
 
 def _arrays_of(ranker: Ranker) -> dict[str, Array]:
@@ -55,27 +81,36 @@ def _arrays_of(ranker: Ranker) -> dict[str, Array]:
         "log_v": rank_map.log_v,
         **places,
         **{name: getattr(ranker.kept, name.removeprefix("kept.")) for name in KEPT},
+        **_prints_of(MAP_PRINTS, ranker.prints),
+        **_prints_of(LABELLED_PRINTS, getattr(ranker.settings.weights, "prints", None)),
+        **({} if ranker.n_groups is None else {"kept.groups": ranker.kept.groups}),
     }
+
+
+def _prints_of(name: str, prints: Fingerprints | None) -> dict[str, Any]:
+    return {} if prints is None else {name: prints.hashes}
 
 
 def ranker_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
     """Put a ranker together again; raise if a part of it makes no sense, by itself or beside the others."""
     known = checked_header(header, ModelHeader)
-    settings = _settings_of(known.settings)
+    weights = _weights_of(known.weights, arrays)
+    settings = _settings_of(known.settings, weights)
     check_model(known, settings, arrays)
     ranker = Ranker(
         columns=known.columns,
         named=known.named,
         flipped=frozenset(known.flipped),
         active=known.active,
-        scaler=Scaler(known.scaler.kind, known.scaler.signed, *(arrays[f"scaler.{part}"] for part in _SCALER)),
+        scaler=_scaler_of(known, arrays, weights),
         rank_map=_map_of(known, arrays, settings.epsilon),
         low=arrays["low"],
         high=arrays["high"],
         calibration_scores=arrays["calibration"],
         settings=settings,
         diagnostics=Diagnostics(**structs.asdict(known.diagnostics)),
-        kept=Kept(*(arrays[name] for name in KEPT)) if keeps_rows(arrays) else Kept.nothing(len(known.columns)),
+        kept=_kept_of(known, arrays) if keeps_rows(arrays) else Kept.nothing(len(known.columns)),
+        prints=saved_prints(MAP_PRINTS, arrays),
     )
     if keeps_rows(arrays):
         refuse_rows_elsewhere(ranker)
@@ -83,7 +118,15 @@ def ranker_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
     return ranker
 
 
-_SCALER = ("lower", "span", "knots")
+def _scaler_of(known: ModelHeader, arrays: dict[str, Array], weights: Weights | None) -> Scaler:
+    lower, span, knots = (arrays[f"scaler.{part}"] for part in ("lower", "span", "knots"))
+    found = active_weights(weights, known.columns, known.active)
+    return Scaler(known.scaler.kind, known.scaler.signed, lower, span, knots, found)
+
+
+def _kept_of(known: ModelHeader, arrays: dict[str, Array]) -> Kept:
+    kept = Kept(arrays["kept.centre"], arrays["kept.held"], arrays["kept.draws"])
+    return kept if known.groups is None else replace(kept, groups=arrays["kept.groups"].astype(np.int64))
 
 
 def _map_of(known: ModelHeader, arrays: dict[str, Array], epsilon: float) -> RankMap:
@@ -93,13 +136,22 @@ def _map_of(known: ModelHeader, arrays: dict[str, Array], epsilon: float) -> Ran
     return GridMap(axes, arrays["log_v"], epsilon, (arrays["low"], arrays["high"]))
 
 
-def _settings_of(saved: dict[str, Any]) -> Settings:
+def _weights_of(known: WeightsHeader | None, arrays: dict[str, Array]) -> Weights | None:
+    if known is None:
+        return None
+    if not known.n_labels:
+        return Weights(known.columns, known.numbers)
+    labels = frozenset(known.flipped), known.n_labels, known.n_wrong
+    return Weights(known.columns, known.numbers, *labels, saved_prints(LABELLED_PRINTS, arrays))
+
+
+def _settings_of(saved: dict[str, Any], weights: Weights | None) -> Settings:
     """Return the settings; a reference object is known by its representation only, which scoring never needs."""
     if saved.get("tail", "overshoot") != "overshoot":
         raise ModelFileError(
             "It was fitted with tail='dominance', which vecuq 0.1.0 was the last to read. Fit it again."
         )
-    known = {name: value for name, value in saved.items() if name != "tail"}
+    known = {name: value for name, value in saved.items() if name != "tail"} | {"weights": weights}
     known["on_failure"] = "error" if known["on_failure"] == "raise" else known["on_failure"]  # its name in vecuq 0.1
     try:
         return Settings(**known)

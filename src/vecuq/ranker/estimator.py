@@ -34,7 +34,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
     Parameters
     ----------
     reference, epsilon, scaling, anchors, anchor_mass, overshoot, holdback, grid, n_targets, solver, tol, max_iter,\
- on_failure, alpha, random_state
+ on_failure, alpha, random_state, weights
         The choices of the method, explained in :class:`vecuq.Settings`.
     columns
         Names of the score columns when fitting on a frame, by default its floating-point ones; names for the columns
@@ -82,7 +82,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         scaling: str = "featurewise",
         anchors: float = 5.0,
         overshoot: float = 0.5,
-        holdback: float = 0.5,
+        holdback: Any = 0.5,
         grid: str = "midpoint",
         n_targets: Any = "auto",
         solver: str = "auto",
@@ -97,6 +97,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         ranges: Any = None,
         n_jobs: int | None = None,
         missing: str = "nan",
+        weights: Any = None,
     ) -> None:
         self.reference = reference
         self.epsilon = epsilon
@@ -118,6 +119,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         self.ranges = ranges
         self.n_jobs = n_jobs
         self.missing = missing
+        self.weights = weights
 
     @classmethod
     def paper(cls, **changes: Any) -> VecUQ:
@@ -136,14 +138,18 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
             warnings.simplefilter("ignore", CalibrationWarning)  # whoever fitted it was warned
             return made._fitted(ranker)
 
-    def fit(self, X: Any, y: Any = None) -> VecUQ:
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> VecUQ:
         """Learn the order from calibration rows, shape (rows, columns); ``y`` is ignored.
+
+        ``groups``, one name per row, says which rows come together (sessions, documents): see
+        :func:`vecuq.fit_ranker`.
 
         Warns if ``alpha`` is a rate that the held-back rows cannot deliver; then no row is an outlier.
         """
         table = self._calibration_table(X)
         self.__dict__.pop("gathered_", None)
-        return self._fitted(fit_ranker(table, self._settings(), named=hasattr(self, "feature_names_in_")))
+        named = hasattr(self, "feature_names_in_")
+        return self._fitted(fit_ranker(table, self._settings(), named=named, groups=groups))
 
     def partial_fit(self, X: Any, y: Any = None) -> VecUQ:
         """Add calibration rows to those seen before, without keeping them; ``y`` is ignored.
@@ -196,20 +202,32 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         check_is_fitted(self)
         return self.ranker_.p_values(self._new_rows(X), **self.how(ties=ties, random_state=random_state))
 
-    def threshold(self, alpha: float | None = None) -> float:
+    def threshold(self, alpha: float | None = None, *, confidence: float | None = None) -> float:
         """Return the uncertainty above which rows are flagged at false-alarm rate ``alpha``, by default ``-offset_``.
 
-        An ``alpha`` that the held-back rows cannot deliver is refused.
+        An ``alpha`` that the held-back rows cannot deliver is refused. For ``confidence`` see :meth:`flag`.
         """
         check_is_fitted(self)
-        return float(-self.offset_) if alpha is None else self.ranker_.threshold(alpha)
+        if alpha is None and confidence is None and not np.isnan(self.offset_):
+            return float(-self.offset_)
+        return self.ranker_.threshold(alpha, confidence=confidence)
 
     def flag(
-        self, X: Any, alpha: float | None = None, *, ties: str = "conservative", random_state: Seed = None
+        self,
+        X: Any,
+        alpha: float | None = None,
+        *,
+        confidence: float | None = None,
+        ties: str = "conservative",
+        random_state: Seed = None,
     ) -> NDArray[np.bool_]:
-        """Return which rows are flagged at false-alarm rate ``alpha``; see :meth:`vecuq.Ranker.flag`."""
+        """Return which rows are flagged at false-alarm rate ``alpha``; see :meth:`vecuq.Ranker.flag`.
+
+        ``confidence=0.9``: nine of ten calibration sets keep that rate, instead of all of them on average.
+        """
         check_is_fitted(self)
-        return self.ranker_.flag(self._new_rows(X), alpha, **self.how(ties=ties, random_state=random_state))
+        how = self.how(ties=ties, random_state=random_state)
+        return self.ranker_.flag(self._new_rows(X), alpha, confidence=confidence, **how)
 
     def select(
         self,
@@ -247,6 +265,8 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
     def decision_function(self, X: Any) -> Array:
         """Return ``score_samples - offset_``: negative for outliers at false-alarm rate ``alpha``."""
         scores = self.score_samples(X)
+        if np.isnan(self.offset_):  # holdback="cross" has no one threshold, and says so
+            self.ranker_.threshold()
         return scores - self.offset_
 
     def predict(self, X: Any) -> NDArray[np.int_]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vecuq._check import Array, refuse_missing
+from vecuq._check import Array, refuse_missing, warn_user
 from vecuq._run import one_blas_thread
-from vecuq.errors import CalibrationError, SettingError
+from vecuq.conformal import group_codes, split_groups
+from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, VecuqWarning
+from vecuq.ranker.cross import N_FOLDS, CrossRanker, fold_codes
 from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.forecast import Progress
 from vecuq.ranker.judge import judge_plan, monotone_violations
@@ -18,6 +22,7 @@ from vecuq.ranker.rows import MapRows, held_back_rows, kept_rows
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Sketch
 from vecuq.ranker.solve import Problem, solve_transport
+from vecuq.ranker.weights import Weights, active_weights
 from vecuq.table import ScoreTable, warn_of_columns
 from vecuq.transport import (
     MAX_COLUMNS,
@@ -39,7 +44,12 @@ from vecuq.transport import (
 
 
 def fit_ranker(
-    calibration: Any, settings: Settings | None = None, *, named: bool = True, progress: Progress | None = None
+    calibration: Any,
+    settings: Settings | None = None,
+    *,
+    named: bool = True,
+    progress: Progress | None = None,
+    groups: Any = None,
 ) -> Ranker:
     """Learn from in-distribution rows, without labels, how their score vectors lie.
 
@@ -54,6 +64,9 @@ def fit_ranker(
         Whether new rows are matched by column name rather than by position.
     progress
         Called after every sweep with its number and the marginal error.
+    groups
+        For rows that come together, such as the rows of a session or a document: the name of each row's group,
+        (rows,). Whole groups are held back, and p-values and thresholds count groups.
 
     Examples
     --------
@@ -64,17 +77,39 @@ def fit_ranker(
     True
     """
     chosen = settings or Settings()
+    if chosen.holdback == "cross":
+        return _fit_cross(calibration, chosen, named=named, progress=progress, groups=groups)
     if isinstance(calibration, Sketch):
+        if groups is not None:
+            raise SettingError("A sketch keeps no rows, so groups say nothing about it. Fit the rows themselves.")
         nothing = np.empty((0, len(calibration.columns)))
         return fit_map(MapRows.of_sketch(calibration), nothing, chosen, named=named, progress=progress)
     table = ScoreTable.of(calibration)
     refuse_missing(table.values, table.columns)
     warn_of_columns(table, directions=not named_reference(chosen.reference).signed)
-    held = held_back_rows(len(table), chosen)
+    codes = None if groups is None else group_codes(groups, len(table))
+    if codes is None:
+        held = held_back_rows(len(table), chosen)
+    else:
+        held = split_groups(codes, chosen.share, chosen.random_state or 0)
+    return _fit_split(table, held, codes, chosen, named=named, progress=progress)
+
+
+def _fit_split(
+    table: ScoreTable,
+    held: NDArray[np.intp],
+    codes: NDArray[np.int64] | None,
+    chosen: Settings,
+    *,
+    named: bool,
+    progress: Progress | None,
+) -> Ranker:
+    """Fit the map to the rows that are not held back."""
     mapped = np.ones(len(table), dtype=bool)
     mapped[held] = False
     known = MapRows.of_rows(table, np.asarray(table.values[mapped], dtype=float))
-    return fit_map(known, np.asarray(table.values[held], dtype=float), chosen, named=named, progress=progress)
+    ranker = fit_map(known, np.asarray(table.values[held], dtype=float), chosen, named=named, progress=progress)
+    return ranker if codes is None or not len(held) else _in_groups(ranker, codes[held])
 
 
 def fit_map(
@@ -82,9 +117,14 @@ def fit_map(
 ) -> Ranker:
     """Fit the map to what is known of its rows, and read p-values and thresholds from the rows held back."""
     reference = named_reference(settings.reference)
-    active = varying_columns(known, len(held))
+    weights = _weights_for(known, settings)
+    settings = replace(settings, weights=weights)
+    varying = varying_columns(known, len(held))
+    active = _few_columns(varying if weights is None else _weighted_columns(weights, varying, known))
     rows = None if known.rows is None else known.rows[:, active]
     scaler = fit_scaler(known.low[active], known.high[active], settings.scaling, signed=reference.signed, rows=rows)
+    scaler = replace(scaler, weights=active_weights(weights, known.columns, active))
+    _warn_of_small_epsilon(scaler, settings)
     low, high = scaler.transform(np.stack([known.low[active], known.high[active]]))
     corners = outer_anchors(low, high, settings.anchors, signed=reference.signed)
     row_weight, corners = shared_mass(known.count, corners, settings.anchor_mass)
@@ -105,7 +145,9 @@ def fit_map(
         n_targets=targets.size,
         n_anchors=_count(corners),
         anchor_mass=0.0 if corners is None else corners.mass,
-        constant_columns=tuple(name for k, name in enumerate(known.columns) if k not in active),
+        constant_columns=tuple(
+            name for k, name in enumerate(known.columns) if k not in varying and (weights is None or weights[name])
+        ),
         monotone_violations=None,
     )
     ranker = Ranker(
@@ -121,10 +163,37 @@ def fit_map(
         settings=settings,
         diagnostics=diagnostics,
         kept=kept_rows(known, held, settings),
+        prints=known.prints,
     )
     with one_blas_thread():
         judged = replace(diagnostics, monotone_violations=monotone_violations(ranker, scaled))
         return replace(ranker, diagnostics=judged, calibration_scores=_calibration_scores(ranker, held, known))
+
+
+def _fit_cross(calibration: Any, chosen: Settings, *, named: bool, progress: Progress | None, groups: Any) -> Ranker:
+    """Fit a map to all rows, and one more without each fold."""
+    if isinstance(calibration, Sketch):
+        raise SettingError("holdback='cross' needs rows, and a sketch keeps none. Fit the rows themselves.")
+    table = ScoreTable.of(calibration)
+    whole = fit_ranker(table, replace(chosen, holdback=0.0), named=named, progress=progress)
+    folds = fold_codes(len(table), groups, chosen.random_state or 0)
+    codes = None if groups is None else group_codes(groups, len(table))
+    parts = replace(chosen, holdback=1.0 / N_FOLDS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VecuqWarning)  # the map of all rows warned of the same
+        made = [
+            _fit_split(table, np.flatnonzero(folds == fold), codes, parts, named=named, progress=progress)
+            for fold in range(N_FOLDS)
+        ]
+    return CrossRanker.of(whole, tuple(made))
+
+
+def _in_groups(ranker: Ranker, codes: NDArray[np.int64]) -> Ranker:
+    """Return the ranker with its held-back rows in the order of their scores, and the group of each beside it."""
+    with one_blas_thread():
+        order = np.argsort(ranker.rank_complete(ranker.kept.held)[1], kind="stable")
+    kept = replace(ranker.kept, held=ranker.kept.held[order], groups=group_codes(codes[order], len(order)))
+    return replace(ranker, kept=kept)
 
 
 def _scaled_nodes(made: Sketch, active: list[int], scaler: Scaler, row_weight: float) -> Nodes:
@@ -151,12 +220,50 @@ def varying_columns(known: MapRows, n_held: int) -> list[int]:
             f"All {known.count:,} calibration rows of the map{held} are identical, so there is no order to learn. "
             f"Give rows that differ."
         )
+    return active
+
+
+def _few_columns(active: list[int]) -> list[int]:
+    """Return the columns, if they are not too many."""
     if len(active) > MAX_COLUMNS:
         raise SettingError(
             f"{len(active)} varying score columns are too many for a Cartesian grid; {MAX_COLUMNS} is the limit. "
             f"Leave out columns that repeat others, or combine the groups first and rank the group scores."
         )
     return active
+
+
+def _weights_for(known: MapRows, settings: Settings) -> Weights | None:
+    """Return the weights, once they are known to be those of the columns; equal ones that were given are none."""
+    weights = Weights.of(settings.weights)
+    if weights is None:
+        return None
+    weights.check_columns(known.columns, known.flipped)
+    return None if weights.equal and not weights.learned else weights
+
+
+def _weighted_columns(weights: Weights, varying: list[int], known: MapRows) -> list[int]:
+    """Return the varying columns that have a weight."""
+    active = [k for k in varying if weights[known.columns[k]] > 0]
+    if not active:
+        raise CalibrationError(
+            f"Every column that varies over the calibration rows has the weight 0: "
+            f"{', '.join(known.columns[k] for k in varying)}. Give one of them a weight."
+        )
+    return active
+
+
+def _warn_of_small_epsilon(scaler: Scaler, settings: Settings) -> None:
+    """Warn where the transport, which spreads every column over the same law, undoes much of the weights."""
+    if scaler.weights is not None and settings.epsilon < _SMALL_EPSILON:
+        warn_user(
+            f"At epsilon={settings.epsilon:g} the transport undoes a part of the weights: it spreads every column "
+            f"over the same law. Use epsilon=0.5 or more.",
+            CalibrationWarning,
+        )
+
+
+_SMALL_EPSILON = 0.5
 
 
 def reference_targets(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array, finite_rows
 from vecuq._run import spans
-from vecuq.conformal import after, around, last_equal
+from vecuq.conformal import HeldScores, after, around, last_equal
 from vecuq.ranker.rows import Kept
 
 MISSING_CHOICES = ("nan", "error", "marginal")
@@ -34,6 +34,12 @@ class Pattern:
 
     scores: Array  # of the held-back rows without these columns, increasing
     full: Array  # of the same rows with all columns, increasing
+    weights: Array | None = None  # of the rows of `scores`, where rows come in groups
+
+    @cached_property
+    def held(self) -> HeldScores:
+        """What p-values of rows without these columns are read from."""
+        return HeldScores(self.scores, self.weights)
 
     @cached_property
     def _beyond(self) -> Array:
@@ -88,8 +94,10 @@ class IncompleteRows:
         """Return how scores without these columns compare with full ones; found once, then remembered."""
         known = self._patterns.get(absent)
         if known is None:
-            scores = np.sort(self.rank(self._kept.held, absent)[1])
-            known = self._patterns[absent] = Pattern(scores, np.sort(self._rank_complete(self._kept.held)[1]))
+            scores, weights = self.rank(self._kept.held, absent)[1], self._kept.weights
+            order, full = np.argsort(scores, kind="stable"), np.sort(self._rank_complete(self._kept.held)[1])
+            known = Pattern(scores[order], full, None if weights is None else weights[order])
+            self._patterns[absent] = known
         return known
 
 

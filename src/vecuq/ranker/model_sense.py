@@ -25,6 +25,8 @@ from vecuq._files import (
 )
 from vecuq.ranker.rows import N_DRAWS
 from vecuq.ranker.settings import Settings
+from vecuq.ranker.sketch_sense import check_prints
+from vecuq.ranker.weights import Weights, active_weights
 from vecuq.transport import MAX_COLUMNS, SCALINGS, named_reference
 
 MAPS = ("grid", "cloud")
@@ -56,6 +58,25 @@ class DiagnosticsHeader(Struct):
     monotone_violations: Share | None
 
 
+class WeightsHeader(Struct):
+    """How much each column counts, and the labels that decided on it, if any did; see :class:`vecuq.Weights`."""
+
+    columns: Names
+    numbers: tuple[Share, ...]
+    flipped: tuple[str, ...] = ()
+    n_labels: Count = 0
+    n_wrong: Count = 0
+
+    def __post_init__(self) -> None:
+        unique_names(self.columns)
+        if len(self.numbers) != len(self.columns) or max(self.numbers) != 1:
+            raise ValueError("the weights must be one number for each of their columns, the largest 1")
+        if self.n_labels and not 0 < self.n_wrong < self.n_labels:
+            raise ValueError(
+                f"of {self.n_labels:,} labels that the weights were learned from, {self.n_wrong:,} are wrong"
+            )
+
+
 class ModelHeader(Struct):
     """What the header of a model states, and what its fields say of each other."""
 
@@ -67,6 +88,8 @@ class ModelHeader(Struct):
     map: str
     settings: dict[str, Any]
     diagnostics: DiagnosticsHeader
+    weights: WeightsHeader | None = None
+    groups: AtLeastOne | None = None  # held-back groups, where rows come in groups
 
     def __post_init__(self) -> None:
         one_of("the map", self.map, MAPS)
@@ -76,9 +99,22 @@ class ModelHeader(Struct):
         varying = sorted({k for k in self.active if k < len(self.columns)})
         if list(self.active) != varying or not 1 <= len(varying) <= MAX_COLUMNS:
             raise ValueError(f"the active columns must be 1 to {MAX_COLUMNS} different places of columns, increasing")
-        constant = tuple(name for k, name in enumerate(self.columns) if k not in varying)
+        unweighted = self._unweighted()
+        constant = tuple(name for k, name in enumerate(self.columns) if k not in varying and name not in unweighted)
         if self.diagnostics.constant_columns != constant:
             raise ValueError("the constant columns are not those that are not active")
+        if any(self.columns[k] in unweighted for k in varying):
+            raise ValueError("a column of weight 0 is active")
+
+    def _unweighted(self) -> set[str]:
+        """Return the columns of weight 0; raise if the weights are of other columns than the model."""
+        if self.weights is None:
+            return set()
+        if sorted(self.weights.columns) != sorted(self.columns):
+            raise ValueError("the weights are not those of the columns")
+        if self.weights.n_labels and sorted(self.weights.flipped) != sorted(self.flipped):
+            raise ValueError("the weights were learned with other columns flipped")
+        return {name for name, number in zip(self.weights.columns, self.weights.numbers, strict=True) if not number}
 
 
 # The potentials are kept with their largest at 0.
@@ -97,6 +133,9 @@ KEPT = {
     "kept.draws": Numbers("draws columns"),
 }
 
+# Fingerprints of the map's rows, and of those that the weights were learned from; files of vecuq 0.1 have none.
+MAP_PRINTS, LABELLED_PRINTS = "prints.map", "prints.labelled"
+
 
 def check_model(known: ModelHeader, settings: Settings, arrays: dict[str, Array]) -> None:
     """Raise ValueError if a part of a model is not what it must be, by itself or beside the others."""
@@ -111,14 +150,25 @@ def check_model(known: ModelHeader, settings: Settings, arrays: dict[str, Array]
         **held,
     )
     _check_scaler(known.scaler, arrays, sizes["levels"])
+    weights = active_weights(Weights.of(settings.weights), known.columns, known.active)
+    _check_box(known.scaler, *(arrays[end] / (1.0 if weights is None else weights) for end in ("low", "high")))
+    check_prints(MAP_PRINTS, arrays, went.n_map)
+    n_labels = 0 if known.weights is None else known.weights.n_labels
+    if (LABELLED_PRINTS in arrays) != bool(n_labels):
+        raise ValueError(f"{LABELLED_PRINTS!r} must be there if the weights were learned from labels, and only then")
+    check_prints(LABELLED_PRINTS, arrays, n_labels)
     _check_map(known, arrays["log_v"])
     if not sizes["rows"]:
         raise ValueError("'calibration' holds no score")
     if keeps_rows(arrays):
-        _check_kept(went, arrays, check_arrays(arrays, KEPT, **sizes))
+        sizes = check_arrays(arrays, KEPT, **sizes)
+        _check_kept(went, arrays, sizes)
+    _check_groups(known, arrays, sizes)
 
 
 def _check_settings(scaler: ScalerHeader, settings: Settings) -> None:
+    if isinstance(settings.holdback, str):
+        raise ValueError("holdback must be a share in the settings of a single map")
     if settings.scaling != scaler.kind:
         raise ValueError(f"the scaler is of the kind {scaler.kind!r}, and the settings have {settings.scaling!r}")
     if isinstance(settings.reference, str) and named_reference(settings.reference).signed != scaler.signed:
@@ -150,7 +200,6 @@ def _check_scaler(scaler: ScalerHeader, arrays: dict[str, Array], n_levels: int)
         raise ValueError("scaling 'identity' has a lower end of 0 and a span of 1")
     if scaler.kind == "global" and (np.ptp(lower) or np.ptp(span)):
         raise ValueError("scaling 'global' has one lower end and one span for all columns")
-    _check_box(scaler, arrays["low"], arrays["high"])
 
 
 def _check_box(scaler: ScalerHeader, low: Array, high: Array) -> None:
@@ -190,6 +239,20 @@ def _check_kept(went: DiagnosticsHeader, arrays: dict[str, Array], sizes: dict[s
         refuse("kept.centre", "a median of the held-back rows", ~medians, len(medians))
     elif sizes["rows"] != (went.n_map if n_draws else 1):
         raise ValueError(f"'calibration' holds {sizes['rows']:,} scores, of {went.n_map:,} rows of the map")
+
+
+def _check_groups(known: ModelHeader, arrays: dict[str, Array], sizes: dict[str, int]) -> None:
+    """Raise unless every held-back row has a group, numbered from 0 in the order in which they come."""
+    if known.groups is None and "kept.groups" not in arrays:
+        return
+    if known.groups is None or not known.diagnostics.n_held or not keeps_rows(arrays):
+        raise ValueError("groups are for models with held-back rows, and the header states how many there are")
+    check_arrays(arrays, {"kept.groups": Numbers("kept", dtype="int64")}, kept=sizes["kept"], rows=sizes["rows"])
+    if sizes["kept"] != sizes["rows"]:
+        raise ValueError(f"{sizes['rows']:,} scores are in groups, and {sizes['kept']:,} rows are kept")
+    first = np.unique(arrays["kept.groups"], return_index=True)
+    if not np.array_equal(first[0], np.arange(known.groups)) or (np.diff(first[1]) < 0).any():
+        raise ValueError(f"'kept.groups' must number {known.groups:,} groups in the order in which they come")
 
 
 def _are_medians(centre: Array, parts: list[Array]) -> NDArray[np.bool_]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
+from vecuq.conformal import draw_rows, group_weights, split_rows
 from vecuq.errors import CalibrationError
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Sketch
-from vecuq.table import ScoreTable
+from vecuq.table import Fingerprints, ScoreTable
 
-# More held-back rows than this resolve nothing: p-values down to 1e-5.
-MOST_HELD = 100_000
 # So many rows stand for the calibration law of a column that is missing.
 N_DRAWS = 32
 
@@ -30,16 +29,19 @@ class MapRows:
     high: Array
     rows: Array | None
     sketch: Sketch | None
+    prints: Fingerprints | None = None
 
     @staticmethod
     def of_rows(table: ScoreTable, rows: Array) -> MapRows:
         """Know everything."""
-        return MapRows(table.columns, table.flipped, len(rows), rows.min(axis=0), rows.max(axis=0), rows, None)
+        box, prints = (rows.min(axis=0), rows.max(axis=0)), Fingerprints.of(rows)
+        return MapRows(table.columns, table.flipped, len(rows), *box, rows, None, prints)
 
     @staticmethod
     def of_sketch(made: Sketch) -> MapRows:
         """Know the extremes and the moments."""
-        return MapRows(made.columns, made.flipped, made.count, made.seen_low, made.seen_high, None, made)
+        box = made.seen_low, made.seen_high
+        return MapRows(made.columns, made.flipped, made.count, *box, None, made, made.prints)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,13 @@ class Kept:
     centre: Array  # (columns,): the median of every column; NaN in models of format 1, which kept none
     held: Array  # (rows, columns): the held-back rows, none of which is among the draws
     draws: Array  # (draws, columns): rows that stand for the law of all
+    # (rows,): the group of each held-back row, which are then in the order of their scores; empty without groups
+    groups: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def weights(self) -> Array | None:
+        """One divided by the size of its group for every held-back row; None where rows do not come in groups."""
+        return group_weights(self.groups) if len(self.groups) else None
 
     @staticmethod
     def nothing(n_columns: int) -> Kept:
@@ -82,14 +91,4 @@ def _mean(made: Sketch | None) -> Array:
 
 def held_back_rows(n_rows: int, settings: Settings) -> NDArray[np.intp]:
     """Return which rows are held back, increasing: a seeded draw that leaves at least two for the map."""
-    if n_rows < 2:
-        raise CalibrationError(
-            f"At least two calibration rows are needed; got n_samples = {n_rows}. Hundreds make good p-values."
-        )
-    return draw_rows(n_rows, min(int(settings.holdback * n_rows), n_rows - 2, MOST_HELD), settings.random_state or 0)
-
-
-def draw_rows(n_rows: int, n_drawn: int, seed: int) -> NDArray[np.intp]:
-    """Return a seeded draw of rows without replacement, increasing."""
-    drawn = np.random.default_rng(seed).choice(n_rows, n_drawn, replace=False, shuffle=False)
-    return np.sort(drawn).astype(np.intp)
+    return split_rows(n_rows, settings.share, settings.random_state or 0)

@@ -28,6 +28,9 @@ def refuse_other_scores(ranker: Ranker) -> None:
     scores = ranker.rank_complete(rows)[1] if len(rows) else ranker.score_scaled(corner, ranker.rank_map(corner))
     wrong = ~(_distance_to(ranker.calibration_scores, scores) <= _TOLERANCE * (1.0 + np.abs(scores)))
     refuse("calibration", "the score of a row that the model keeps", wrong, len(scores))
+    if ranker.n_groups is not None:  # then the rows are in the order of their scores
+        fallen = ~(scores[1:] >= scores[:-1] - _TOLERANCE * (1.0 + np.abs(scores[:-1])))
+        refuse("kept.held", "in the order of its score", fallen, len(scores))
 
 
 def refuse_rows_elsewhere(ranker: Ranker) -> None:

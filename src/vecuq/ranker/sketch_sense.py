@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from msgspec import Struct
 
 from vecuq._check import Array, unique_names
-from vecuq._files import AtLeastOne, Names, Numbers, check_arrays, refuse
+from vecuq._files import RISING, AtLeastOne, Names, Numbers, check_arrays, refuse
 from vecuq.ranker.solve import MOST_NODES
+from vecuq.table import MOST_HASHES, Fingerprints
 
 
 class SketchHeader(Struct):
@@ -27,6 +30,23 @@ class SketchHeader(Struct):
 _WIDEST = 1e100
 RANGES = {name: Numbers("columns") for name in ("box_low", "seen_low", "seen_high", "box_high")}
 
+# Fingerprints of the rows; files of vecuq 0.1 have none.
+PRINTS = "prints"
+
+
+def check_prints(name: str, arrays: dict[str, Array], n_rows: int) -> None:
+    """Raise ValueError if there are fingerprints that are not those of so many rows."""
+    if name not in arrays:
+        return
+    found = check_arrays(arrays, {name: Numbers("hashes", RISING, dtype="uint64")})["hashes"]
+    if not 1 <= found <= min(n_rows, MOST_HASHES):
+        raise ValueError(f"{name!r} holds {found:,} fingerprints of {n_rows:,} rows; {MOST_HASHES:,} is the most")
+
+
+def saved_prints(name: str, arrays: dict[str, Any]) -> Fingerprints | None:
+    """Return the fingerprints in a file; None if it has none."""
+    return Fingerprints(arrays[name]) if name in arrays else None
+
 
 def check_sketch(known: SketchHeader, arrays: dict[str, Array]) -> None:
     """Raise ValueError if an array of a sketch is not what it must be, by itself or beside the others."""
@@ -40,6 +60,7 @@ def check_sketch(known: SketchHeader, arrays: dict[str, Array]) -> None:
     _check_box(arrays)
     _check_moments(arrays["moments"], known.count)
     _check_means(known.count, arrays)
+    check_prints(PRINTS, arrays, known.count)
 
 
 def _check_box(arrays: dict[str, Array]) -> None:
@@ -60,9 +81,7 @@ def _check_moments(moments: Array, count: int) -> None:
 
 def _check_means(count: int, arrays: dict[str, Array]) -> None:
     """Raise if the mean of a column, which the moments of degree one give, lies outside the range of its rows."""
-    with np.errstate(over="ignore"):
-        moments, width = arrays["moments"], arrays["box_high"] - arrays["box_low"]
-    refuse("box_high", "less than all numbers away from that of 'box_low'", np.isinf(width), moments.ndim)
+    moments, width = arrays["moments"], arrays["box_high"] - arrays["box_low"]
     first = np.array([moments[tuple(int(j == k) for j in range(moments.ndim))] for k in range(moments.ndim)])
     mean = arrays["box_low"] + 0.5 * (first / count + 1.0) * width
     slack = 1e-9 * width + 1e-9 * np.abs(mean)

@@ -15,9 +15,9 @@ from vecuq._files import checked_header, tensor_bytes, write_tensors
 from vecuq._run import one_blas_thread
 from vecuq.errors import ColumnError, SettingError, TableError
 from vecuq.ranker.describe import direction_of
-from vecuq.ranker.sketch_sense import RANGES, SketchHeader, check_sketch
+from vecuq.ranker.sketch_sense import PRINTS, RANGES, SketchHeader, check_sketch, saved_prints
 from vecuq.ranker.solve import MOST_NODES, in_units
-from vecuq.table import ScoreTable, warn_of_columns
+from vecuq.table import Fingerprints, ScoreTable, warn_of_columns
 from vecuq.transport import chebyshev_moments
 
 Ranges = Mapping[str, tuple[float, float]]
@@ -39,6 +39,7 @@ class Sketch:
     seen_high: Array
     count: int
     moments: Array  # (nodes,) * columns
+    prints: Fingerprints | None = None  # of the rows; a sketch saved by vecuq 0.1 has none
 
     @property
     def nodes(self) -> int:
@@ -54,6 +55,7 @@ class Sketch:
             seen_high=np.maximum(self.seen_high, other.seen_high),
             count=self.count + other.count,
             moments=self.moments + other.moments,
+            prints=None if self.prints is None or other.prints is None else self.prints + other.prints,
         )
 
     def _must_match(self, other: Sketch) -> None:
@@ -92,7 +94,8 @@ class Sketch:
 
     def _parts(self) -> tuple[str, dict[str, Any], dict[str, Array]]:
         header = {"columns": list(self.columns), "flipped": sorted(self.flipped), "count": self.count}
-        return "sketch", header, {name: getattr(self, name) for name in (*RANGES, "moments")}
+        prints = {} if self.prints is None else {PRINTS: self.prints.hashes}
+        return "sketch", header, {name: getattr(self, name) for name in (*RANGES, "moments")} | prints
 
 
 def sketch_of(header: dict[str, Any], arrays: dict[str, Array]) -> Sketch:
@@ -104,6 +107,7 @@ def sketch_of(header: dict[str, Any], arrays: dict[str, Array]) -> Sketch:
         flipped=frozenset(known.flipped),
         count=known.count,
         **{name: arrays[name] for name in (*RANGES, "moments")},
+        prints=saved_prints(PRINTS, arrays),
     )
 
 
@@ -154,7 +158,8 @@ def sketch(
     _refuse_outside(table.columns, values, low, high)
     with one_blas_thread():
         moments = chebyshev_moments(in_units(values, low, high), nodes)
-    return Sketch(table.columns, table.flipped, low, high, seen_low, seen_high, len(values), moments)
+    box, prints = (low, high, seen_low, seen_high), Fingerprints.of(values)
+    return Sketch(table.columns, table.flipped, *box, len(values), moments, prints)
 
 
 def _box(ranges: Ranges, table: ScoreTable) -> tuple[Array, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, refuse_missing
+from vecuq.conformal import MOST_HELD, draw_rows
 from vecuq.errors import SettingError, TableError
 from vecuq.ranker.fit import fit_map
 from vecuq.ranker.ranker import Ranker
-from vecuq.ranker.rows import MOST_HELD, MapRows, draw_rows, held_back_rows
+from vecuq.ranker.rows import MapRows, held_back_rows
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Ranges, Sketch, in_table_direction, sketch
 from vecuq.ranker.solve import MOST_NODES
@@ -153,7 +154,9 @@ def gather(before: Gathered | None, chunk: ScoreTable, settings: Settings, *, ra
     """Add a chunk to what was gathered before; the first chunk sets the ranges unless they are given."""
     refuse_missing(chunk.values, chunk.columns)
     n_before, seen = (0, 0) if before is None else (len(before.held), before.sketch.count + len(before.held))
-    n_held = min(int(settings.holdback * len(chunk)), MOST_HELD - n_before)
+    # The share of all rows so far: a chunk of one row has no half, but every second one is held back.
+    wanted = min(int(settings.share * (seen + len(chunk))), MOST_HELD)
+    n_held = min(max(wanted - n_before, 0), len(chunk))
     rows, held = _held_apart(chunk, draw_rows(len(chunk), n_held, (settings.random_state or 0) + seen))
     if before is None:
         warn_of_columns(chunk, directions=not named_reference(settings.reference).signed)
@@ -164,6 +167,8 @@ def gather(before: Gathered | None, chunk: ScoreTable, settings: Settings, *, ra
             )
         return Gathered(sketch(rows, ranges=ranges, nodes=q + 2), held, rows.values)
     old = before.sketch
+    if not len(rows):
+        return replace(before, held=np.concatenate([before.held, held]))
     box = zip(*in_table_direction(old.box_low, old.box_high, old), strict=True)
     merged = old + sketch(rows, ranges=dict(zip(old.columns, box, strict=True)), nodes=old.nodes)
     kept = None if before.rows is None or merged.count > _FEW else np.concatenate([before.rows, rows.values])

@@ -65,10 +65,12 @@ def summarise(
 def _finding(ranker: Ranker, ranking: Ranking) -> dict[str, Any]:
     """Return how many rows lie above the threshold, how many would by chance, and how rare that many are."""
     scored = ranking.uncertainty[np.isfinite(ranking.uncertainty)]
-    threshold, n_calibration = ranker.threshold(), len(ranker.calibration_scores)
+    threshold, held = ranker.threshold(), ranker.held
     n_above = int((scored > threshold).sum())
-    beyond = int((ranker.calibration_scores > threshold).sum())
-    rate = (1 + beyond) / (1 + n_calibration)
+    beyond = held.above(threshold)
+    rate = (1 + beyond) / (1 + held.count)
+    # Rows that come in groups are flagged together, so that no law of single rows says how rare as many are.
+    single = ranker.diagnostics.n_held and ranker.n_groups is None
     return {
         "n_rows": len(ranking.uncertainty),
         "n_scored": len(scored),
@@ -76,7 +78,12 @@ def _finding(ranker: Ranker, ranking: Ranking) -> dict[str, Any]:
         "alpha": float(ranker.settings.alpha),
         "threshold": _finite(threshold),
         "expected": rate * len(scored),
-        "chance": chance_of_as_many(n_above, len(scored), beyond, n_calibration) if ranker.diagnostics.n_held else None,
+        "chance": chance_of_as_many(n_above, len(scored), int(beyond), held.count) if single else None,
+        "n_units": held.count,
+        "unit": held.unit,
+        "rates": list(held.interval(max(ranker.settings.alpha, 1 / (1 + held.count))))
+        if ranker.diagnostics.n_held
+        else None,
     }
 
 
@@ -140,7 +147,7 @@ def _top_rows(ranker: Ranker, new: pa.Table, values: Array, ranking: Ranking) ->
     order = np.lexsort((scored, -ranking.uncertainty[scored]))
     chosen = scored[order[:MOST_TOP_ROWS]]
     others = _other_columns(ranker, new)
-    cells = {name: python_cells(new[name].take(chosen), name) for name in others}
+    cells = {name: python_cells(new[name].take(chosen)) for name in others}
     scores = _as_given(ranker, values)[chosen].tolist()
     whole = [_is_whole(values[:, k]) for k in range(len(ranker.columns))]
     leading = leading_columns(ranker, values[chosen])

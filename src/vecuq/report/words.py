@@ -38,10 +38,10 @@ def _threshold_notes(summary: dict[str, Any], diagnostics: Diagnostics) -> list[
             "No calibration rows were held back, so there are no p-values, and the threshold's false-alarm rate is "
             "not guaranteed. Fit for example with holdback=0.5."
         ]
-    if summary["alpha"] * (diagnostics.n_held + 1) < 1:
+    if summary["alpha"] * (summary["n_units"] + 1) < 1:
         return [
-            f"{diagnostics.n_held:,} held-back rows are too few for a false-alarm rate of {summary['alpha']:g}; the "
-            f"threshold keeps {1 / (diagnostics.n_held + 1):.3g}. Give more calibration rows."
+            f"{summary['n_units']:,} held-back {summary['unit']} are too few for a false-alarm rate of "
+            f"{summary['alpha']:g}; the threshold keeps {1 / (summary['n_units'] + 1):.3g}. Give more calibration rows."
         ]
     return []
 

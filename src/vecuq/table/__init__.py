@@ -1,10 +1,11 @@
 """Score tables in memory and on disk."""
 
+from vecuq.table.cells import python_cells
 from vecuq.table.choice import CONTRIBUTION, QUALITY, RESERVED, is_added
 from vecuq.table.doubts import warn_of_columns
-from vecuq.table.formulas import plain_names
 from vecuq.table.front import TakesScores
 from vecuq.table.matching import Matching
+from vecuq.table.prints import MOST_HASHES, Fingerprints, Hashes, row_hashes
 from vecuq.table.reading import TableLike, TableReader, count_rows, read_batches, read_table
 from vecuq.table.score_table import ScoreTable
 from vecuq.table.source import (
@@ -19,16 +20,18 @@ from vecuq.table.source import (
     stands_for,
 )
 from vecuq.table.suspicions import Suspicion, find_suspicions
-from vecuq.table.text import python_cells
 from vecuq.table.writing import STDOUT_FORMATS, write_batches
 
 __all__ = [
     "BATCH_ROWS",
     "CONTRIBUTION",
     "EXTENSIONS",
+    "MOST_HASHES",
     "QUALITY",
     "RESERVED",
     "STDOUT_FORMATS",
+    "Fingerprints",
+    "Hashes",
     "Matching",
     "PathLike",
     "ScoreTable",
@@ -44,10 +47,10 @@ __all__ = [
     "is_table_name",
     "is_text_table",
     "kind_of",
-    "plain_names",
     "python_cells",
     "read_batches",
     "read_table",
+    "row_hashes",
     "stands_for",
     "warn_of_columns",
     "write_batches",

@@ -18,8 +18,9 @@ import numpy as np
 from vecuq._check import unique_names
 from vecuq._files import BATCH_BYTES, LINE_BYTES, MOST_LEVELS, refuse_width
 from vecuq.errors import ColumnError, TableError
+from vecuq.table.cells import python_cells
 from vecuq.table.source import BATCH_ROWS, PartFile
-from vecuq.table.text import floats_of, python_cells
+from vecuq.table.text import floats_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -256,7 +257,7 @@ def _cells(column: pa.Array, field: pa.Field) -> list[Any]:
     if pa.types.is_floating(field.type):
         return list(column.to_numpy(zero_copy_only=False).tolist())
     simple = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_string, pa.types.is_large_string, pa.types.is_null)
-    cells = python_cells(column, field.name)
+    cells = python_cells(column)
     return cells if any(known(field.type) for known in simple) else [_plain(cell) for cell in cells]
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from vecuq._check import one_line, unique_names
 from vecuq._files import load_arrays
 from vecuq.errors import TableError
+from vecuq.table.cells import python_cells
 from vecuq.table.source import BATCH_ROWS, PartFile
-from vecuq.table.text import is_text, python_cells
+from vecuq.table.text import is_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,7 +72,7 @@ def write(file: BinaryIO, kind: str, schema: pa.Schema, batches: Iterable[pa.Rec
     import pyarrow as pa
 
     table = pa.Table.from_batches(batches, schema=schema)
-    arrays = {name: _array_of(table[name], name) for name in table.column_names}
+    arrays = {name: _array_of(table[name]) for name in table.column_names}
     objects = [name for name, array in arrays.items() if array.dtype.kind == "O"]
     if objects:
         raise TableError(f"npz cannot hold the columns {objects} without pickle; write parquet instead.")
@@ -82,12 +83,12 @@ def write(file: BinaryIO, kind: str, schema: pa.Schema, batches: Iterable[pa.Rec
                 np.lib.format.write_array(entry, array, allow_pickle=False)
 
 
-def _array_of(column: pa.ChunkedArray, name: str) -> Any:
+def _array_of(column: pa.ChunkedArray) -> Any:
     """Return the column as a NumPy array; of objects if it holds what NumPy has no type for."""
     import pyarrow as pa
 
     if column.null_count and not pa.types.is_floating(column.type):
-        return np.array(python_cells(column, name), dtype=object)
+        return np.array(python_cells(column), dtype=object)
     array = column.to_numpy()
     inner = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     return np.array(array.tolist()) if array.dtype.kind == "O" and is_text(inner) else array

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from vecuq._files import BATCH_BYTES, refuse_bomb, refuse_width
-from vecuq.table.parquet_memory import Need, need_of
+from vecuq._files import BATCH_BYTES, may_flood, refuse_bomb, refuse_width
+from vecuq.table.parquet_memory import Need, need_of, refuse_repeats
 from vecuq.table.source import BATCH_ROWS, PartFile
 
 if TYPE_CHECKING:
@@ -35,7 +35,10 @@ def read(part: PartFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the columns of ``schema`` in batches of bounded size."""
     with _opened(part) as file:
         wanted = None if schema.names == file.schema_arrow.names else schema.names
-        n_rows = _rows_at_once(part, need_of(part, file, schema.names))
+        need = need_of(part, file, schema.names)
+        n_rows = _rows_at_once(part, need)
+        if may_flood(need.row * file.metadata.num_rows, part.path.stat().st_size):
+            refuse_repeats(part, schema, n_rows)
         whole = n_rows == BATCH_ROWS
         # Threads cost more than they bring where batches are small.
         batches = file.iter_batches(batch_size=n_rows, columns=wanted, use_threads=whole)

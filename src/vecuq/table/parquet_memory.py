@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vecuq._files import refuse_bomb
+from vecuq._files import refuse_bomb, refuse_flood
 from vecuq.table.parquet_footer import Chunk, RowGroup, row_groups
 from vecuq.table.parquet_pages import (
     DELTA_LENGTHS,
@@ -17,6 +17,10 @@ from vecuq.table.parquet_pages import (
     pages_of,
 )
 from vecuq.table.source import PartFile
+from vecuq.table.text import is_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # What Arrow needs beside the bytes of a value: its place in a list, or in a dictionary.
 _PLACE_BYTES = 16
@@ -40,6 +44,21 @@ def need_of(part: PartFile, file: Any, names: Sequence[str]) -> Need:
     groups = row_groups(content, len(leaves))
     needs = [_need_of_column(part, content, groups, k, leaf) for k, leaf in chosen]
     return Need(sum(need.held for need in needs), sum(need.row for need in needs))
+
+
+def refuse_repeats(part: PartFile, schema: pa.Schema, n_rows: int) -> None:
+    """Refuse a file whose texts unpack to more than they may, by the numbers that stand for them in every row."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    texts = [field.name for field in schema if is_text(field.type)]
+    unpacked, n_bytes = 0, part.path.stat().st_size
+    with pq.ParquetFile(part.path, read_dictionary=texts, pre_buffer=False) as file:
+        for batch in file.iter_batches(batch_size=n_rows, columns=texts, use_threads=False):
+            for column in batch.columns:
+                lengths = pc.binary_length(column.dictionary)
+                unpacked += pc.sum(lengths.take(column.indices).cast("int64")).as_py() or 0
+            refuse_flood(part, unpacked, n_bytes)
 
 
 def _paths_to(path: str) -> set[str]:

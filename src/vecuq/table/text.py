@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vecuq._check import Array, bad_cell
-from vecuq.errors import ColumnError
 from vecuq.table.frames import is_arrow
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ _NEARLY = (
     "|\N{MINUS SIGN}\\d+([.,]\\d+)?%?)\\s*$"
 )
 # A number with zeros in front, such as 007, is a name and no quantity; 00.5 is a quantity.
-NUMBER = r"^\s*[+-]?((0|[1-9]\d*|\d+\.\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))\s*$"
+_NUMBER = r"^\s*[+-]?((0|[1-9]\d*|\d+\.\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))\s*$"
 _WHOLE = r"^\s*[+-]?(0|[1-9]\d*)\s*$"
 
 
@@ -59,7 +58,7 @@ def census(text: pa.ChunkedArray) -> Census:
     import pyarrow.compute as pc
 
     missing = text.null_count + _count(pc.is_in(text, value_set=_missing_words()))
-    found = [_count(pc.match_substring_regex(text, pattern)) for pattern in (NUMBER, _WHOLE, _NEARLY)]
+    found = [_count(pc.match_substring_regex(text, pattern)) for pattern in (_NUMBER, _WHOLE, _NEARLY)]
     return Census(len(text) - missing, *found)
 
 
@@ -137,33 +136,25 @@ def arrow_as_floats(column: Any, name: str, first_row: int = 0) -> Array:
         # Arrow's own way from decimals to float64 multiplies, and is off by a bit now and then.
         return np.asarray(pc.cast(pc.cast(column, pa.string()), pa.float64()).to_numpy(zero_copy_only=False))
     if is_numeric(kind):
-        # Cast at once, some decimals are off by their last bit; through text they are not.
-        exact = pc.cast(column, pa.string()) if pa.types.is_decimal(kind) else column
-        return np.asarray(pc.cast(exact, pa.float64()).to_numpy(zero_copy_only=False))
+        return np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
     if is_text(kind):
         return text_as_floats(as_text(column), name, first_row)
-    return floats_of(python_cells(column, name), name, first_row)
+    return floats_of(_score_cells(column), name, first_row)
 
 
-def python_cells(column: Any, name: str) -> list[Any]:
-    """Return the cells of an Arrow column as Python has them; where a date is beyond its years, all as text.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> python_cells(pa.array([2**60], pa.timestamp("s")), "when")
-    ['<value out of range: 1152921504606846976>']
-    """
-    import pyarrow as pa
-
+def _score_cells(column: Any) -> list[object]:
+    """Return Arrow cells as Python's own; in words where it has none: as text, a duration could be a number."""
     try:
         return list(column.to_pylist())
-    except (OverflowError, ValueError):  # also of nanoseconds, which only pandas knows
-        pass
+    except (OverflowError, ValueError):
+        return [_score_cell(cell) for cell in column]
+
+
+def _score_cell(cell: Any) -> object:
     try:
-        return list(column.cast(pa.string()).to_pylist())
-    except pa.ArrowException:
-        raise ColumnError(f"Column {name!r} holds dates beyond the years 1 to 9999 inside of {column.type}.") from None
+        return cell.as_py()
+    except (OverflowError, ValueError):
+        return f"{cell.type} that Python cannot hold"
 
 
 def is_numeric(kind: pa.DataType) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from vecuq._check import one_line
 from vecuq._files import atomic_path
 from vecuq.errors import TableError
-from vecuq.table.formulas import without_formulas
+from vecuq.table.cells import without_formulas
 from vecuq.table.reading import FORMATS
 from vecuq.table.source import PathLike, format_of, is_stdio, kind_of
 
@@ -25,22 +25,20 @@ STDOUT_FORMATS = {"jsonl": ".jsonl", "arrow": ".arrows"}
 
 
 def write_batches(
-    path: PathLike,
-    batches: Iterable[pa.RecordBatch],
-    *,
-    stdout_format: str = "jsonl",
-    escape_formulas: bool = False,
+    path: PathLike, batches: Iterable[pa.RecordBatch], *, stdout_format: str = "jsonl", formulas: bool = True
 ) -> None:
     """Write record batches, one by one as they come, to a file that appears whole at the end or not at all.
 
-    With ``-`` for a path they go to standard output, as jsonl or as an Arrow stream. With ``escape_formulas``, texts
-    that a spreadsheet would run get an apostrophe in front; only csv and tsv need that.
+    With ``-`` for a path they go to standard output, as jsonl or as an Arrow stream. Without ``formulas``, texts that
+    a spreadsheet would compute get an apostrophe in front in csv and tsv files.
     """
-    stream = without_formulas(batches) if escape_formulas else iter(batches)
+    stream = iter(batches)
     if is_stdio(path):
         _write_to_stdout(STDOUT_FORMATS[stdout_format], _first_of(stream, path), stream)
         return
     kind = kind_of(path)
+    if not formulas and format_of(kind) == "csv":
+        stream = without_formulas(stream)
     with atomic_path(path) as temporary:
         _write(temporary, path, kind, _first_of(stream, path), stream)
 

@@ -13,7 +13,7 @@ from vecuq.testing.checks.commands import check_command
 from vecuq.testing.examples import workspace
 from vecuq.testing.hostile.bombs import BOMBS
 from vecuq.testing.hostile.commands import GOOD_LINES
-from vecuq.testing.hunt.batches import Tally
+from vecuq.testing.hunt.batches import Limits, Tally
 from vecuq.testing.hunt.running import fuzz
 from vecuq.testing.registry import targets
 
@@ -25,6 +25,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
     parser.add_argument("--finds", type=Path, default=Path(".fuzz"), help="folder in which finds are kept")
     parser.add_argument("--only", default="", help="only targets whose names begin so, comma-separated")
+    parser.add_argument("--patience", type=float, default=60.0, help="seconds after which one input counts as hanging")
     parser.add_argument("--seed", type=int, default=None, help="two runs with the same seed try the same inputs")
     given = parser.parse_args()
     seed = int(time.time()) if given.seed is None else given.seed
@@ -33,7 +34,8 @@ def main() -> int:
     _preload(names)
     sys.stdout.write(f"{len(names)} targets, {given.minutes:g} minutes, {given.jobs} processes, seed {seed}\n")
     sys.stdout.flush()
-    tallies = fuzz(names, seconds=60 * given.minutes, finds=given.finds, jobs=given.jobs, seed=seed, say=_say)
+    how = {"finds": given.finds, "jobs": given.jobs, "limits": Limits(seconds=given.patience)}
+    tallies = fuzz(names, seconds=60 * given.minutes, seed=seed, say=_say, **how)
     for line in table_of(tallies):
         _say(line)
     return int(any(tally.finds for tally in tallies.values()))

@@ -67,7 +67,35 @@ def _monitor() -> Any:
     return watcher
 
 
-_MAKERS = {"model": _model, "sketch": _sketch, "pipeline": _pipeline, "monitor": _monitor}
+def _gate() -> Any:
+    from vecuq.gate import Gate
+
+    rows = gamma_rows(300, 6)
+    correct = np.random.default_rng(6).random(300) > sum(rows.values()) / 20
+    return Gate(example("model"), accuracy=0.8).fit(rows, correct, by=np.where(np.arange(300) % 3, "a", "b"))
+
+
+def _conformal() -> Any:
+    from vecuq.baselines import Conformal, z_sum
+
+    return Conformal(z_sum()).fit(gamma_rows(120, 0))
+
+
+def _cross() -> Any:
+    from vecuq.ranker import Settings, fit_ranker
+
+    return fit_ranker(gamma_rows(60, 0), Settings(holdback="cross", n_targets=25))
+
+
+_MAKERS = {
+    "cross": _cross,
+    "gate": _gate,
+    "model": _model,
+    "sketch": _sketch,
+    "pipeline": _pipeline,
+    "monitor": _monitor,
+    "conformal": _conformal,
+}
 
 
 def load_again(made: Any) -> Any:
@@ -84,6 +112,9 @@ def workspace() -> dict[str, bytes]:
         "calibration.parquet": _parquet(gamma_rows(120, 0)),
         "new.csv": _csv({"id": np.arange(12), **gamma_rows(12, 1)}),
         "labelled.csv": _csv({**gamma_rows(40, 3), "is_ood": np.arange(40) % 2, "quality": np.linspace(0, 1, 40)}),
+        "judged.csv": _csv(
+            {**gamma_rows(200, 7), "is_correct": (np.arange(200) % 7 > 0) * 1, "topic": np.arange(200) % 2}
+        ),
         "outputs.npz": _npz({"logits": logits(20, 4), "labels": np.arange(20) % 4}),
         "train.npz": _npz({"logits": logits(60, 5), "labels": np.arange(60) % 4}),
         **{f"{kind}.vecuq": example(kind).to_bytes() for kind in _MAKERS},

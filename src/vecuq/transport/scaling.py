@@ -21,7 +21,7 @@ class Scaler:
     """An increasing map per column: ``(s - lower) / span``, or through quantile knots between the extremes.
 
     Calibration rows land in [0, 1] (in [-1, 1] when ``signed``), except under ``identity``. Beyond the
-    calibration range every kind goes on linearly, so that order is never lost.
+    calibration range every kind goes on linearly, so that order is never lost. Weights multiply what is scaled.
     """
 
     kind: str
@@ -29,6 +29,7 @@ class Scaler:
     lower: Array  # (columns,)
     span: Array  # (columns,)
     knots: Array  # (levels, columns) for "quantile", otherwise (0, columns)
+    weights: Array | None = None  # (columns,), positive, the largest 1; None where all are 1
 
     def transform(self, values: Array) -> Array:
         """Scale rows, shape (rows, columns); increasing in every column, never infinite."""
@@ -39,7 +40,13 @@ class Scaler:
         if len(self.knots):
             for k in range(scaled.shape[1]):
                 _through_knots(values[:, k], self.knots[:, k], scaled[:, k])
-        return 2.0 * scaled - 1.0 if self.signed and self.kind != "identity" else scaled
+        if self.signed and self.kind != "identity":
+            scaled = 2.0 * scaled - 1.0
+        return scaled if self.weights is None else scaled * self.weights
+
+    def unweighted(self, scaled: Array) -> Array:
+        """Return scaled rows as they would be without weights."""
+        return scaled if self.weights is None else scaled / self.weights
 
 
 def fit_scaler(

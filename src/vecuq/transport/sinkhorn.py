@@ -14,6 +14,10 @@ import numpy as np
 from vecuq._check import Array
 from vecuq.transport.contraction import safe_log
 
+# So many accelerated steps given up are a stall: where epsilon is small, plain ones alone take 100,000 and more.
+_STALL = 250
+_RISE = 2.0
+
 
 class Potentials(NamedTuple):
     """The solution ``log_v`` on the targets, largest value 0, and how good it is."""
@@ -69,7 +73,8 @@ def solve(
     """Find ``v`` with ``v * K'(a / K v) = b``, for the target weights ``b`` (zero: not a target).
 
     Accelerated steps are kept only while the marginal error does not rise; otherwise the iteration goes back to
-    the last plain step, from which the error cannot rise.
+    the last plain step, from which the error cannot rise. Where that gives up step after step, the error may rise to
+    twice the least so far: the way out of a stall is seldom straight down.
     """
     live = weights > 0
     b = weights[live]
@@ -78,7 +83,7 @@ def solve(
     mixing = Anderson(b)
     point = plain = best = log_b
     accepted = best_error = np.inf
-    sweep = 0
+    sweep = given_up = 0
     for sweep in range(1, max_sweeps + 1):
         full[live] = point
         image = log_b - push(full)[live]
@@ -89,8 +94,9 @@ def solve(
             best, best_error = point, error
         if error <= tol:
             break
-        if mixing.last is not None and not error <= accepted:
-            point = plain
+        ceiling = accepted if given_up < _STALL else _RISE * best_error
+        if mixing.last is not None and not error <= ceiling:
+            point, given_up = plain, given_up + 1
             mixing.forget()
         elif np.isfinite(error):
             accepted, plain = error, image

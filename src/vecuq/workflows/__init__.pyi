@@ -17,6 +17,7 @@ from .gating import gate as gate
 from .gating import load_gate as load_gate
 from .gating import plan as plan
 from .informing import info as info
+from .labelled import Labelled as Labelled
 from .labelled_rows import LabelColumns as LabelColumns
 from .labels import Labels as Labels
 from .living import Decided as Decided

@@ -15,6 +15,8 @@ WORDS = {
     "gate": "a gate",
     "live": "the state of a live gate",
     "model": "a model",
+    "cross": "a model fitted with holdback='cross'",
+    "conformal": "a model of another combiner",
     "monitor": "the state of a monitor",
     "pipeline": "a pipeline",
     "sketch": "a sketch",

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vecuq import evaluation
-from vecuq._draw import FORMATS, Sheet
+from vecuq._draw import FORMATS, Sheet, as_csv
 from vecuq._files import atomic_files, refuse_unwritable, write_atomic
 from vecuq.errors import SettingError
 from vecuq.evaluation import Evaluation, SelectiveCurves
-from vecuq.table import PathLike, TableLike, plain_names, write_batches
+from vecuq.table import PathLike, TableLike, write_batches
 from vecuq.workflows.contents import kind_to_write
 from vecuq.workflows.places import refuse_overwriting, refuse_replacing
 
@@ -35,7 +35,7 @@ def write_both(
     drawn: Sequence[SelectiveCurves] | None,
     curves: PathLike | None,
     *,
-    escape_formulas: bool = False,
+    formulas: bool = True,
 ) -> None:
     """Write tables, curves or both: all that is wanted, or nothing."""
     outputs = [path for path in (out, curves) if path is not None]
@@ -43,37 +43,27 @@ def write_both(
         return
     with atomic_files(*outputs) as new:
         if out is not None:
-            write_evaluation(found, new[0], escape_formulas=escape_formulas)
+            write_evaluation(found, new[0], formulas=formulas)
         if curves is not None and drawn is not None:
-            write_curves(drawn, new[-1], escape_formulas=escape_formulas)
+            write_curves(drawn, new[-1], formulas=formulas)
 
 
-def write_evaluation(found: Evaluation, out: PathLike, *, escape_formulas: bool = False) -> None:
+def write_evaluation(found: Evaluation, out: PathLike, *, formulas: bool = True) -> None:
     """Write an evaluation by the ending of the file: csv with one line per number, or a table per task (md, tex)."""
     if table_ending(out) == "csv":
-        sheet = Sheet("evaluation", "Every metric of every score", tuple(found.rows()))
-        write_sheets([sheet], out, escape_formulas=escape_formulas)
+        rows = (*found.rows(), *(found.calibration.rows() if found.calibration else ()))
+        write_sheets([Sheet("evaluation", "Every metric of every score", rows)], out, formulas=formulas)
     else:
         write_sheets(evaluation.task_sheets(found), out)
 
 
-def write_sheets(sheets: Sequence[Sheet], out: PathLike, *, escape_formulas: bool = False) -> None:
+def write_sheets(sheets: Sequence[Sheet], out: PathLike, *, formulas: bool = True) -> None:
     """Write tables one after the other into one file, as its ending says: csv, md (Markdown) or tex (LaTeX)."""
-    ending = table_ending(out)
-    plain = map(_without_formulas, sheets) if escape_formulas and ending == "csv" else sheets
-    write_atomic(out, "\n".join(FORMATS[ending](sheet) for sheet in plain).encode())
+    write = partial(as_csv, formulas=formulas) if table_ending(out) == "csv" else FORMATS[table_ending(out)]
+    write_atomic(out, "\n".join(write(sheet) for sheet in sheets).encode())
 
 
-def _without_formulas(sheet: Sheet) -> Sheet:
-    """Return a sheet whose texts no spreadsheet runs as a formula."""
-    rows = (
-        {head: plain_names([cell])[0] if isinstance(cell, str) else cell for head, cell in row.items()}
-        for row in sheet.rows
-    )
-    return replace(sheet, rows=tuple(rows))
-
-
-def write_curves(curves: Sequence[SelectiveCurves], out: PathLike, *, escape_formulas: bool = False) -> None:
+def write_curves(curves: Sequence[SelectiveCurves], out: PathLike, *, formulas: bool = True) -> None:
     """Write risk-coverage and rejection curves by the ending of the file: a picture (png, svg) or every number (csv).
 
     The csv has one line per point: task (``generation`` or ``selective``), score, share (rejected or kept), value
@@ -81,7 +71,7 @@ def write_curves(curves: Sequence[SelectiveCurves], out: PathLike, *, escape_for
     """
     ending = curves_ending(out)
     if ending == "csv":
-        write_batches(out, _curve_batches(curves), escape_formulas=escape_formulas)
+        write_batches(out, _curve_batches(curves), formulas=formulas)
         return
     from vecuq._draw import to_png, to_svg
     from vecuq.report import picture_of

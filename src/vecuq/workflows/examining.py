@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from vecuq.doctor import Case, Finding, examine_case
 from vecuq.ranker import Settings
 from vecuq.table import TableLike, read_table
+from vecuq.workflows.grouping import without_groups
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,15 @@ def doctor(
     settings: Settings | None = None,
     columns: Sequence[str] | None = None,
     flip: Sequence[str] = (),
+    group: str | None = None,
 ) -> Examined:
-    """Look over a table file of calibration rows, and a table file of new rows beside it."""
-    table = read_table(calibration, columns=columns, flip=flip)
+    """Look over a table file of calibration rows, and a table file of new rows beside it.
+
+    ``group`` is the column that says which rows come together, as in :func:`fit`.
+    """
+    table, groups = without_groups(read_table(calibration, columns=columns, flip=flip), group, columns)
     others = None if new is None else read_table(new, columns=table.columns, flip=flip)
-    case = Case.of(table, others, settings)
+    case = Case.of(table, others, settings, groups)
     return Examined(
         examine_case(case),
         table.columns,

@@ -21,6 +21,8 @@ from vecuq.table import (
     warn_of_columns,
 )
 from vecuq.transport import named_reference
+from vecuq.workflows.grouping import without_groups
+from vecuq.workflows.labelled import Labelled
 from vecuq.workflows.places import refuse_place
 from vecuq.workflows.watch import NOBODY, Watch
 
@@ -51,23 +53,34 @@ def fit(
     drop_hint: str = "missing='drop'",
     force: bool = False,
     watch: Watch = NOBODY,
+    labelled: Labelled | None = None,
+    group: str | None = None,
 ) -> Fitted:
     """Fit a ranker to a table and save it.
 
     ``calibration`` is a file, several, a folder of part files, a pattern, or ``-`` for standard input. Rows with
     missing or infinite scores are refused, unless ``missing="drop"`` drops them; ``drop_hint`` says so in the error.
-    ``force`` replaces also a file that the job reads, or one that holds no model.
+    ``force`` replaces also a file that the job reads, or one that holds no model. Weights of the columns are learned
+    from ``labelled`` rows, if there are any. ``group`` is the column that says which rows come together
+    (:func:`vecuq.fit_ranker`); all rows are then read into memory.
     """
     one_of("missing", missing, FIT_MISSING)
-    refuse_place(model, writes="model", reads=[calibration], force=force)
+    reads = [calibration] if labelled is None else [calibration, labelled.table]
+    refuse_place(model, writes="model", reads=reads, force=force)
     source = TableSource.of(calibration)
     hint = f"{drop_hint} drops them."
-    done = _fit_streaming(source, settings or Settings(), columns, flip, missing, hint, watch)
+    done = None
+    if group is None:
+        done = _fit_streaming(source, settings or Settings(), columns, flip, missing, hint, watch, labelled)
     if done is None:
-        table = read_table(source, columns=columns, flip=flip)
+        table, groups = without_groups(read_table(source, columns=columns, flip=flip), group, columns)
         kept = _only_complete(table) if missing == "drop" else table
         refuse_missing(kept.values, kept.columns, hint=hint)
-        ranker = fit_ranker(kept, settings, progress=watch.sweep)
+        if labelled is not None:
+            settings = labelled.weigh(kept, settings or Settings(), drop=missing == "drop")
+        if groups is not None and len(kept) < len(table):
+            groups = [groups[row] for row in finite_rows(table.values).nonzero()[0]]
+        ranker = fit_ranker(kept, settings, progress=watch.sweep, groups=groups)
         done = Fitted(ranker, tuple(getattr(table.others, "column_names", ())), len(table) - len(kept))
     done.ranker.save(model)
     return done
@@ -98,6 +111,7 @@ def _fit_streaming(
     missing: str,
     hint: str,
     watch: Watch,
+    labelled: Labelled | None,
 ) -> Fitted | None:
     """Fit in bounded memory; None when the table is small, or the settings need all rows at once."""
     if not _has_many_rows(source, columns):
@@ -108,6 +122,7 @@ def _fit_streaming(
     reader = TableReader(source, columns=first.columns, alone=True)
     chunks = _Chunks(reader, sorted(first.flipped), drop=missing == "drop", hint=hint)
     n_rows = None if chunks.drop else count_rows(source)
+    settings = settings if labelled is None else labelled.weigh(first, settings, drop=chunks.drop)
     try:
         ranker = fit_stream(chunks, settings, n_rows=n_rows, advance=watch.read)
     except ConvergenceError:

@@ -23,7 +23,9 @@ def info(path: PathLike) -> dict[str, Any]:
     header = saved_header(file)
     if not header:
         hint = " It is a table: `vecuq doctor` looks at tables." if file.suffix.lower() in EXTENSIONS else ""
-        raise ModelFileError(f"{file} was not saved by vecuq; a model, pipeline, sketch or monitor was expected.{hint}")
+        raise ModelFileError(
+            f"{file} was not saved by vecuq; a model, pipeline, sketch, monitor or Conformal was expected.{hint}"
+        )
     return {**_file_facts(file, header), **_described(file, header)}
 
 

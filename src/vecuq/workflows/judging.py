@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array, wanted_columns
 from vecuq.errors import SettingError
-from vecuq.gate import EVERYTHING, Gate, accepted_below
+from vecuq.gate import EVERYTHING, Gate, accepted_below, warn_unlike
 from vecuq.ranker import Ranking
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+# So many rows are compared with the labelled ones: more would find differences that do not matter.
+_COMPARED = 20_000
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class Judge:
     gate: Gate
     by: str | None = None
     limits: Array | None = None  # up to which score each unit accepts; None until a batch gate has seen all rows
+    seen: list[Array] = field(default_factory=list)  # scores of the first rows, to compare with the labelled ones
 
     added: ClassVar[tuple[str, ...]] = ("accept", "p_wrong")
 
@@ -56,8 +61,15 @@ class Judge:
         scores, units = self._scores(ranking, values), self._units(batch)
         limits = self.gate.learned_.decider.limits(scores, units) if self.limits is None else self.limits
         accepted = accepted_below(scores, units, limits)
+        if sum(map(len, self.seen)) < _COMPARED:
+            self.seen.append(scores)
         p_wrong = self.gate.p_wrong_of_scores(scores)
         return {"accept": pa.array(accepted), "p_wrong": pa.array(p_wrong, from_pandas=True)}
+
+    def warn_unlike(self) -> None:
+        """Warn if the rows that were decided do not look like the labelled ones."""
+        if self.seen:
+            warn_unlike(self.gate.learned_, np.concatenate(self.seen))
 
     def _scores(self, ranking: Ranking, values: Array) -> Array:
         return self.gate.scoring.settled(ranking.uncertainty, values, ranking.p_values)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,9 +29,20 @@ class Labels:
         return {task: column for task, column in vars(self).items() if column}
 
 
-def score_columns(table: pa.Table, labels: Labels, columns: Sequence[str] | None, flip: Sequence[str]) -> ScoreTable:
-    """Return the score columns: those that were named, or all that look like scores and are no labels."""
-    plain = table.drop_columns([name for name in dict.fromkeys(labels.named().values()) if name in table.column_names])
+def score_columns(
+    table: pa.Table,
+    labels: Labels,
+    columns: Sequence[str] | None,
+    flip: Sequence[str],
+    *,
+    others: Collection[str | None] = (),
+) -> ScoreTable:
+    """Return the score columns: those that were named, or all that look like scores and are neither labels nor others.
+
+    ``others`` are columns that say something else of a row, such as its group.
+    """
+    taken = {*labels.named().values(), *others}
+    plain = table.drop_columns([name for name in table.column_names if name in taken])
     return ScoreTable.of(table if columns else plain, columns=columns, flip=flip)
 
 
@@ -42,6 +53,17 @@ def label_columns(table: pa.Table, labels: Labels, *, scores: Sequence[str] = ()
         raise TableError("There are no labels to evaluate with. Give Labels a column: error, ood or quality.")
     wanted_columns(dict.fromkeys(named.values()), table.column_names, purpose="named as a label")
     return {task: _label(table, column, task, scores) for task, column in named.items()}
+
+
+def group_column(table: pa.Table, group: str | None, *, scores: Sequence[str] = ()) -> list[Any] | None:
+    """Return the group of every row, by the column that names it; None if none does."""
+    if group is None:
+        return None
+    if group in scores:
+        raise ColumnError(f"{group!r} cannot be a group and a score at once. Name the score columns without it.")
+    wanted_columns([group], table.column_names, purpose="which names the groups")
+    names: list[Any] = table[group].to_pylist()
+    return names
 
 
 def _label(table: pa.Table, name: str, task: str, scores: Sequence[str]) -> Array:

@@ -14,7 +14,7 @@ from vecuq.measures import fit_densities, predicted_classes, settled_embedding, 
 from vecuq.measures import measure as compute
 from vecuq.outputs import ClassifierOutputs, read_outputs
 from vecuq.table import BATCH_ROWS, PathLike, write_batches
-from vecuq.workflows.places import refuse_escaping, refuse_place
+from vecuq.workflows.places import refuse_place
 from vecuq.workflows.watch import NOBODY, Watch
 
 if TYPE_CHECKING:
@@ -42,18 +42,17 @@ def measure(
     measures: Sequence[str] = DEFAULT_MEASURES,
     temperature: float = 1.0,
     embedding: str = "auto",
-    escape_formulas: bool = False,
+    formulas: bool = True,
     force: bool = False,
     watch: Watch = NOBODY,
 ) -> Measured:
     """Measure the outputs in some files, one per member or one for all, and write the scores as a table.
 
     Its columns: ``id``, the measures and, where the outputs hold labels, ``label``, ``prediction`` and ``is_error``.
-    ``escape_formulas`` is that of :func:`score`; ``force`` replaces also a file that the job reads, or one that holds
-    no table.
+    ``force`` replaces also a file that the job reads, or one that holds no table. Without ``formulas``, texts that a
+    spreadsheet would compute get an apostrophe in front in csv and tsv files.
     """
     refuse_place(out, reads=[*outputs, *train], force=force)
-    refuse_escaping(out, escape_formulas=escape_formulas)
     given = read_outputs(outputs, temperature=temperature)
     if not given.n_rows:
         raise TableError("The outputs have no rows, so there is nothing to measure.")
@@ -64,16 +63,16 @@ def measure(
     _warn_missing(table.values)
     warn_idle(table, len(given.members))
     labels = columns_of_labels(given, known)
-    _write(out, {"id": plain_ids(given), **table.by_name(), **labels}, escape_formulas=escape_formulas)
+    _write(out, {"id": plain_ids(given), **table.by_name(), **labels}, formulas=formulas)
     errors = int(labels["is_error"].sum()) if "is_error" in labels else None
     return Measured(given.n_rows, len(given.members), given.n_classes, table.columns, errors)
 
 
-def _write(out: PathLike, columns: dict[str, Any], *, escape_formulas: bool) -> None:
+def _write(out: PathLike, columns: dict[str, Any], *, formulas: bool) -> None:
     import pyarrow as pa
 
     table: pa.Table = pa.table({name: pa.array(column) for name, column in columns.items()})
-    write_batches(out, table.to_batches(max_chunksize=BATCH_ROWS), escape_formulas=escape_formulas)
+    write_batches(out, table.to_batches(max_chunksize=BATCH_ROWS), formulas=formulas)
 
 
 def _warn_missing(values: Any) -> None:

@@ -18,7 +18,7 @@ from vecuq._run import in_order, resolve_jobs
 from vecuq.errors import TableError
 from vecuq.measures import QUALITIES, Measure, find_measures, text
 from vecuq.table import QUALITY, PathLike, read_batches, write_batches
-from vecuq.workflows.places import refuse_escaping, refuse_place
+from vecuq.workflows.places import refuse_place
 from vecuq.workflows.tally_of_answers import AnswerTally, MeasuredAnswers
 from vecuq.workflows.watch import NOBODY, Watch
 
@@ -93,7 +93,7 @@ def measure_answers(
     renormalise: bool = False,
     complete: bool = False,
     n_jobs: int | None = None,
-    escape_formulas: bool = False,
+    formulas: bool = True,
     force: bool = False,
     watch: Watch = NOBODY,
 ) -> MeasuredAnswers:
@@ -102,15 +102,13 @@ def measure_answers(
     ``samples``, ``kind``, ``strict`` and ``renormalise`` are those of :func:`vecuq.answers.read_answers`. A column that
     no answer allows is not written. Single values may be missing; ``complete`` leaves such rows out. ``n_jobs``
     processes share the work (None: 1, -1: all cores); the rows keep their order.
-    ``escape_formulas`` is that of :func:`score`; ``force`` replaces also a file that the job reads, or one that holds
-    no table.
+    ``force`` replaces also a file that the job reads, or one that holds no table; for ``formulas`` see :func:`measure`.
     """
     from vecuq.answers import read_answers
 
     wanted = WantedOfAnswers() if wanted is None else wanted
     processes = resolve_jobs(n_jobs)
     refuse_place(out, reads=[*answers, *samples], force=force)
-    refuse_escaping(out, escape_formulas=escape_formulas)
     reader = read_answers(answers, samples=samples, kind=kind, strict=strict, renormalise=renormalise)
     reader.progress = watch.read
     tally = AnswerTally(wanted.columns)
@@ -121,7 +119,7 @@ def measure_answers(
         chunks = in_order(partial(measure_chunk, wanted), _chunks(reader), n_jobs=processes)
         write_batches(waiting, _gathered(_counted(chunks, tally, watch)))
         tally.refuse_empty(needed)
-        left_out = _write_kept(waiting, out, tally, needed if complete else (), escape_formulas=escape_formulas)
+        left_out = _write_kept(waiting, out, tally, needed if complete else (), formulas=formulas)
     return tally.result(reader, left_out)
 
 
@@ -176,9 +174,7 @@ def _judged(record: AnswerRecord, kind: str, reasons: dict[str, str]) -> float:
     return quality
 
 
-def _write_kept(
-    waiting: Path, out: PathLike, tally: AnswerTally, needed: Sequence[str], *, escape_formulas: bool
-) -> int:
+def _write_kept(waiting: Path, out: PathLike, tally: AnswerTally, needed: Sequence[str], *, formulas: bool) -> int:
     """Write the columns that have values, and the rows that have all needed ones; return how many were left out."""
     n_before, n_after, columns = 0, 0, tally.kept
 
@@ -193,7 +189,7 @@ def _write_kept(
                 f"None of the {n_before:,} answers has all measures; request fewer `measures`, or leave out `complete`."
             )
 
-    write_batches(out, batches(), escape_formulas=escape_formulas)
+    write_batches(out, batches(), formulas=formulas)
     return n_before - n_after
 
 

@@ -10,7 +10,7 @@ from vecuq._files import refuse_unwritable
 from vecuq._load import load
 from vecuq.errors import ModelFileError, SettingError, TableError
 from vecuq.ranker import Ranker
-from vecuq.table import PathLike, TableLike, is_stdio, is_table_name, is_text_table, kind_of, stands_for
+from vecuq.table import PathLike, TableLike, is_stdio, is_table_name, kind_of, stands_for
 from vecuq.workflows.contents import WORDS, kind_there
 
 _PAGES = (".html", ".htm")
@@ -99,13 +99,6 @@ def refuse_stdout(out: PathLike, what: str) -> None:
     """Raise if ``out`` is ``-``: only tables can be written to standard output."""
     if is_stdio(out):
         raise TableError(f"{what} cannot be written to standard output (-); give the name of a file or folder.")
-
-
-def refuse_escaping(*outputs: PathLike | None, escape_formulas: bool) -> None:
-    """Raise if formulas are to be escaped in files that no spreadsheet takes for text."""
-    if escape_formulas and not any(out is not None and is_text_table(out) for out in outputs):
-        named = " and ".join(str(out) for out in outputs if out is not None) or "no file"
-        raise SettingError(f"escape_formulas=True is for csv and tsv files, and this job writes {named}; leave it out.")
 
 
 def load_model(model: PathLike) -> Ranker:

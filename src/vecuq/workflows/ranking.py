@@ -17,14 +17,7 @@ from vecuq.ranker import Ranker, Ranking, Settings
 from vecuq.table import PathLike, ScoreTable, TableLike, TableReader, TableSource
 from vecuq.workflows.fitting import FIT_MISSING, Fitted, fit
 from vecuq.workflows.labels import Labels, label_columns
-from vecuq.workflows.places import (
-    load_model,
-    refuse_escaping,
-    refuse_folder_name,
-    refuse_names,
-    refuse_place,
-    refuse_stdout,
-)
+from vecuq.workflows.places import load_model, refuse_folder_name, refuse_names, refuse_place, refuse_stdout
 from vecuq.workflows.scored_batches import PLAIN, Wanted
 from vecuq.workflows.scoring import Scored, score_rows
 from vecuq.workflows.two_tables import doubt_order, doubt_same, refuse_absent, refuse_wrong_tables
@@ -59,12 +52,13 @@ def rank(
     calibration_missing: str = "error",
     force: bool = False,
     watch: Watch = NOBODY,
+    group: str | None = None,
 ) -> Ranked:
     """Fit, score and report in one go: a model, a ranked table and a page in ``folder``; all three or nothing.
 
     ``wanted`` is what :func:`score` adds to the table, and in which order; its alpha is the report's too.
     ``calibration_missing="drop"`` drops incomplete calibration rows, as :func:`fit` does by ``missing="drop"``.
-    ``force`` replaces also files that the job reads, or files of another kind.
+    ``force`` replaces also files that the job reads, or files of another kind. ``group`` is that of :func:`fit`.
     """
     one_of("calibration_missing", calibration_missing, FIT_MISSING)
     refuse_wrong_tables(calibration, new)
@@ -73,11 +67,10 @@ def rank(
     rows = TableSource.of(new)
     names = {_MODEL: "model", f"ranked{rows.kind}": "table", _PAGE: "page"}
     refuse_names(folder, names, reads=[calibration, new], force=force)
-    refuse_escaping(f"ranked{rows.kind}", escape_formulas=wanted.escape_formulas)
     known = TableSource.of(calibration)
     refuse_absent(labels, rows, known)
     doubt_same(known, rows)
-    fitting = {"columns": columns, "flip": flip, "missing": calibration_missing}
+    fitting = {"columns": columns, "flip": flip, "missing": calibration_missing, "group": group}
     with atomic_folder(folder) as part:
         return _rank_into(part, known, rows, settings, fitting=fitting, labels=labels, wanted=wanted, watch=watch)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,10 +37,15 @@ class Wanted:
     replace: bool = False
     sort: bool = False
     top: int | None = None
-    escape_formulas: bool = False
+    formulas: bool = True
+    confidence: float | None = None
 
     def __post_init__(self) -> None:
         one_of("missing", self.missing, MISSING_CHOICES)
+        if self.confidence is not None:
+            in_range("confidence", self.confidence, 0.0, 1.0, ends="()")
+            if self.alpha is None:
+                raise SettingError("confidence needs a rate to be confident of. Give alpha=0.05, for example.")
         if self.alpha is not None:
             in_range("alpha", self.alpha, 0.0, 1.0, ends="()")
         if self.top is not None:
@@ -55,7 +61,7 @@ class Wanted:
     def refuse(self, ranker: Ranker) -> None:
         """Raise, before any row is read, for what the model cannot deliver."""
         if self.alpha is not None:
-            ranker.threshold(self.alpha)
+            ranker.flag_rate(self.alpha, confidence=self.confidence)
         if self.missing == "marginal":
             ranker.require_kept_rows()
         if self.explain:
@@ -114,7 +120,10 @@ class BatchScorer:
         rate = self.ranker.rate_of(self.wanted.alpha, method=method, n_rows=n_rows)
         values = np.array(sorted(counts))
         times = np.array([counts[value] for value in values], dtype=np.intp)
-        return replace(self, cutoff=largest_selected(values, times, rate, method))
+        cutoff = largest_selected(values, times, rate, method)
+        if not cutoff:
+            self.ranker.warn_none_selected(rate, method=method, n_rows=int(times.sum()))
+        return replace(self, cutoff=cutoff)
 
     def with_limits(self, batches: Iterable[pa.RecordBatch]) -> BatchScorer:
         """Let the gate look at all rows, where it decides one batch: here that is the whole table."""
@@ -131,7 +140,7 @@ class BatchScorer:
         if ranking.p_values is not None:
             added["p_value"] = _nullable(ranking.p_values)
             if self.wanted.alpha is not None:
-                flags = flagged(ranking.p_values, self.wanted.alpha)
+                flags = flagged(ranking.p_values, self._rate)
                 added["flagged"] = _nullable(flags)
             if self.cutoff is not None:
                 added["selected"] = _nullable(ranking.p_values <= self.cutoff)
@@ -143,6 +152,12 @@ class BatchScorer:
         for name, column in added.items():
             batch = batch.append_column(name, column)
         return with_directions(batch, self.ranker.columns, self.ranker.flipped)
+
+    @cached_property
+    def _rate(self) -> float:
+        """The p-value up to which rows are flagged."""
+        wanted = self.wanted
+        return self.ranker.flag_rate(wanted.alpha, confidence=wanted.confidence, missing=wanted.missing)
 
     def _table_of(self, batch: pa.RecordBatch) -> ScoreTable:
         """Convert a batch, once: into the model's columns and direction; what it lacks is missing."""

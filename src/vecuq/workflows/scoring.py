@@ -24,7 +24,7 @@ from vecuq.table import (
     write_batches,
 )
 from vecuq.workflows.judging import Judge
-from vecuq.workflows.places import kind_word, load_any_model, refuse_escaping, refuse_place
+from vecuq.workflows.places import kind_word, load_any_model, refuse_place
 from vecuq.workflows.row_order import ordered
 from vecuq.workflows.scored_batches import BatchScorer, Wanted
 from vecuq.workflows.watch import NOBODY, Watch
@@ -64,11 +64,12 @@ def score(
     replace: bool = False,
     sort: bool = False,
     top: int | None = None,
-    escape_formulas: bool = False,
     stdout_format: str = "jsonl",
     by: str | None = None,
+    formulas: bool = True,
     force: bool = False,
     watch: Watch = NOBODY,
+    confidence: float | None = None,
 ) -> Scored:
     """Score a table in pieces of bounded size.
 
@@ -100,22 +101,24 @@ def score(
     top
         Write that many of the most uncertain rows only, in this order, none without a score; no more than these are
         held in memory.
-    escape_formulas
-        Whether texts and column names that a spreadsheet would run as a formula get an apostrophe in front; csv and
-        tsv only.
     stdout_format
         ``"jsonl"`` or ``"arrow"`` (a stream).
     by
         For a gate with categories: the column that holds them.
+    formulas
+        Whether texts that a spreadsheet would compute stay as they are in csv and tsv files; otherwise they get an
+        apostrophe in front.
     force
         Whether ``out`` may replace a file that the job reads, or one that holds no table.
     watch
         Called as rows are scored.
+    confidence
+        Of ``alpha`` for this calibration set, instead of on average; see :meth:`vecuq.Ranker.flag`.
     """
     one_of("stdout_format", stdout_format, tuple(STDOUT_FORMATS))
     if stdout_format != "jsonl" and not is_stdio(out):
         raise SettingError(f"stdout_format={stdout_format!r} is for standard output (-); {out} says its own format.")
-    wanted = Wanted(alpha, explain, missing, select, replace, sort, top, escape_formulas)
+    wanted = Wanted(alpha, explain, missing, select, replace, sort, top, formulas, confidence)
     found = load_any_model(model)
     refuse_place(out, reads=[model, new], force=force)
     judge = Judge(found, by) if isinstance(found, Gate) else None
@@ -140,7 +143,6 @@ def score_rows(
     """Score a table with a model in memory, as :func:`score` does with a saved one."""
     ranker = model if isinstance(model, Ranker) else model.ranker_
     wanted.refuse(ranker)
-    refuse_escaping(out, escape_formulas=wanted.escape_formulas)
     # From csv to csv, the other columns stay the very text that they are.
     typed = is_stdio(out) or not is_text_table(out)
     rows = TableReader(new, columns=ranker.columns, typed=typed) if isinstance(model, Ranker) else _Measures(model, new)
@@ -152,9 +154,11 @@ def score_rows(
     counts = _RowCounts(wanted, judge)
     ranked = counts.counted(ahead(map(scoring.ranked, ahead(rows.batches()))), watch)
     rows_to_write = ordered(ranked, sort=wanted.sort, top=wanted.top)
-    write_batches(out, rows_to_write, stdout_format=stdout_format, escape_formulas=wanted.escape_formulas)
+    write_batches(out, rows_to_write, stdout_format=stdout_format, formulas=wanted.formulas)
     done = counts.scored()
     _warn(done, scoring.absent)
+    if judge is not None:
+        judge.warn_unlike()
     return done
 
 

@@ -17,13 +17,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from vecuq.cli.wording import printable
 from vecuq.testing.attack import BrokenPromiseError
 from vecuq.testing.hostile.cells import MARKUP
 from vecuq.testing.hostile.commands import command_names, parameters
 
 _CODES = (0, 1, 2, 130)
 # What an option names that a command may write; every other file is only read.
-_OUTPUTS = ("-o", "--out", "--state", "--curves")
+_OUTPUTS = ("-o", "--out", "--state", "--curves", "--picture")
 _PAGES = (".html", ".svg", ".md")
 # What a command listens to while it runs.
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -207,7 +208,7 @@ def _check_streams(outcome: Outcome, words: Sequence[str]) -> None:
         raise BrokenPromiseError("error line", f"{errors} lines of errors with exit code {outcome.code}.")
     # A table that goes to standard output is data, and may hold anything.
     shown = outcome.stderr + ("" if "-" in words else outcome.stdout)
-    obeyed = [letter for letter in shown if not letter.isprintable() and letter != "\n"]
+    obeyed = [one for one, plain in zip(shown, printable(shown), strict=True) if one != plain]
     if obeyed:
         raise BrokenPromiseError("escape", f"{obeyed[0]!r} of the input reached the terminal.")
 

@@ -12,13 +12,16 @@ from hypothesis import strategies as st
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "CALIBRATION": ("calibration.parquet", "calibration.parquet", "labelled.csv", "sketch.vecuq"),
     "NEW": ("new.csv", "labelled.csv", "calibration.parquet"),
-    "MODEL": ("model.vecuq", "model.vecuq", "model.vecuq", "pipeline.vecuq", "monitor.vecuq", "sketch.vecuq"),
+    "MODEL": ("model.vecuq", "model.vecuq", "model.vecuq", "pipeline.vecuq", "monitor.vecuq", "gate.vecuq"),
     "STREAM": ("new.csv", "labelled.csv"),
     "TEST": ("labelled.csv", "labelled.csv", "new.csv"),
     "TABLE": ("labelled.csv", "labelled.csv", "new.csv"),
     "OUTPUTS": ("outputs.npz", "answers.jsonl", "train.npz"),
     "QUESTIONS": ("questions.jsonl",),
-    "FILE": ("model.vecuq", "pipeline.vecuq", "monitor.vecuq", "sketch.vecuq"),
+    "FILE": ("model.vecuq", "pipeline.vecuq", "monitor.vecuq", "sketch.vecuq", "gate.vecuq"),
+    "LABELLED": ("judged.csv", "judged.csv", "labelled.csv"),
+    "LATER": ("judged.csv", "judged.csv", "new.csv"),
+    "GATE": ("gate.vecuq", "gate.vecuq", "model.vecuq"),
     "STUDY": ("nothing", "tay", ""),
 }
 ODD_FILES = (
@@ -105,6 +108,8 @@ _OUT = {
     "compare": "tables.md",
     "measure": "scores.csv",
     "ask": "answers2.jsonl",
+    "gate": "g.vecuq",
+    "sample": "drawn.csv",
 }
 # Lines of each command that work, on the files of `vecuq.testing.workspace()`.
 GOOD_LINES = (
@@ -117,7 +122,7 @@ GOOD_LINES = (
     "score model.vecuq labelled.csv --alpha 0.1 --explain --sort -o ranked.jsonl",
     "score model.vecuq new.csv --select bh --alpha 0.1 --missing marginal -o -",
     "score model.vecuq calibration.parquet -o ranked.jsonl",
-    "score model.vecuq new.csv --escape-formulas -o ranked.tsv",
+    "score model.vecuq new.csv --no-formulas -o ranked.tsv",
     "score pipeline.vecuq outputs.npz -o ranked.npz",
     "rank calibration.parquet new.csv -o folder",
     "report model.vecuq new.csv",
@@ -126,6 +131,12 @@ GOOD_LINES = (
     "evaluate labelled.csv --ood is_ood --resamples 5",
     "evaluate labelled.csv --quality quality --resamples 5 --curves curves.svg -o tables.md",
     "compare calibration.parquet labelled.csv --ood is_ood --resamples 5",
+    "gate model.vecuq judged.csv --correct is_correct --accuracy 0.7 -o g.vecuq",
+    "gate model.vecuq judged.csv --correct is_correct --accuracy 0.7 --by topic --picture p.svg -o g.vecuq --json",
+    "gate model.vecuq judged.csv --correct is_correct --plan",
+    "sample new.csv -n 5 -o drawn.csv",
+    "audit gate.vecuq judged.csv --correct is_correct --by topic",
+    "score gate.vecuq judged.csv --by topic -o decided.csv",
     "info model.vecuq",
     "info monitor.vecuq --json",
     "monitor model.vecuq new.csv --state s.vecuq",

@@ -178,4 +178,28 @@ def _of_monitor(monitor: Any) -> dict[str, Array]:
     return {"evidence": np.array(list(monitor.evidence.values())), "rows": np.array([monitor.rows])}
 
 
-_PROBES = {"model": _of_model, "sketch": _of_sketch, "pipeline": _of_pipeline, "monitor": _of_monitor}
+def _of_gate(gate: Any) -> dict[str, Array]:
+    rows = {"entropy": _rows()[:, 0], "knn": _rows()[:, 1]}
+    by = ["a", "b"] * (len(_rows()) // 2)
+    return {"accept": gate.accept(rows, by=by), "p_wrong": gate.p_wrong(rows, interval=True)}
+
+
+def _of_conformal(model: Any) -> dict[str, Array]:
+    rows = {"entropy": _rows()[:, 0], "knn": _rows()[:, 1]}
+    return {"uncertainty": model.uncertainty(rows), "p_values": model.p_values(rows)}
+
+
+def _of_cross(ranker: Any) -> dict[str, Array]:
+    ranking = ranker.rank({"entropy": _rows()[:, 0], "knn": _rows()[:, 1]}, warn=False)
+    return {"uncertainty": ranking.uncertainty, "p_values": ranking.p_values}
+
+
+_PROBES = {
+    "cross": _of_cross,
+    "model": _of_model,
+    "sketch": _of_sketch,
+    "pipeline": _of_pipeline,
+    "monitor": _of_monitor,
+    "gate": _of_gate,
+    "conformal": _of_conformal,
+}

@@ -88,7 +88,8 @@ def as_frame(table: pa.Table, library: str) -> Any:
         cells = [np.array(column.to_pylist()) for column in table.columns]
         if any(array.ndim != 1 for array in cells):
             raise TypeError("a matrix has no place for lists")
-        return np.column_stack(cells)
+        # Beside text, NumPy would make text of bytes.
+        return np.column_stack([array.astype(object) if array.dtype.kind == "S" else array for array in cells])
     if library == "records":
         return table.to_pylist()
     return table.to_pydict() if library == "columns" else table
