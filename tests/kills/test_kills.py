@@ -56,7 +56,13 @@ WRITERS = {
 }
 IDS = list(WRITERS)
 # Options whose files are only read.
-READ = {"gate": {"unlabelled"}, "measure": {"train", "samples"}, "monitor": {"calibration"}, "reproduce": {"data_dir"}}
+READ = {
+    "fit": {"labelled"},
+    "gate": {"unlabelled"},
+    "measure": {"train", "samples"},
+    "monitor": {"calibration"},
+    "reproduce": {"data_dir"},
+}
 
 
 def file_options(command):

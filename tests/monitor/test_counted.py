@@ -105,10 +105,10 @@ def test_a_retry_fails_like_the_first_run_if_nothing_could_be_watched(run, days)
 def test_a_file_that_grows_while_it_is_read_is_not_counted(days, monkeypatch):
     observe = Monitor.observe
 
-    def growing(monitor, rows):
+    def growing(monitor, rows, **how):
         with (days / "1.csv").open("a") as file:
             file.write("0.5,0.5\n")
-        return observe(monitor, rows)
+        return observe(monitor, rows, **how)
 
     monkeypatch.setattr(Monitor, "observe", growing)
     with pytest.raises(TableError, match=r"1.csv changed while it was read; nothing was saved"):

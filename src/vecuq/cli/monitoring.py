@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vecuq import workflows
-from vecuq._check import in_range
+from vecuq._check import in_range, whole_number
 from vecuq.cli.options import TABLES, AsJson, ModelFile, table_argument
 from vecuq.cli.talk import (
     counted,
@@ -52,6 +52,19 @@ def monitor(
         float | None,
         typer.Option(help="Probability of ever raising a false alarm, for independent rows.", show_default="0.01"),
     ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of rows that come together (a session, a document): the first row of each counts.",
+            show_default=False,
+        ),
+    ] = None,
+    thin: Annotated[
+        int | None,
+        typer.Option(
+            help="Take every K-th row, if rows depend on those shortly before.", metavar="K", show_default="1"
+        ),
+    ] = None,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Exit with code 1 if drift was detected, or no row of a file could be watched."),
@@ -61,13 +74,16 @@ def monitor(
     """Watch a stream of rows for drift from the calibration rows.
 
     Prints when and in which column it began, and whether to recalibrate. If rows are independent and nothing drifts,
-    the probability of ever raising an alarm, in any column, is at most alpha. Missing values are watched by how many
-    rows have them; an infinite value counts as the largest or smallest of its column.
+    the probability of ever raising an alarm, in any column, is at most alpha. Rows that follow each other closely, or
+    come in sessions, are not independent and raise false alarms: use --thin or --group. Missing values are watched by
+    how many rows have them; an infinite value counts as the largest or smallest of its column.
     """
     with usage_errors():
         if alpha is not None:
             in_range("alpha", alpha, 0.0, 1.0, ends="()")
         in_range("wait", wait, 0.0)
+        if thin is not None:
+            whole_number("thin", thin, 1)
     with friendly_errors():
         with watching(rows="watching") as watch:
             done = workflows.monitor(
@@ -76,6 +92,8 @@ def monitor(
                 calibration=calibration,
                 state=state,
                 alpha=alpha,
+                thin=thin,
+                group=group,
                 again=again,
                 wait=wait,
                 watch=replace(watch, waiting=note),
@@ -96,6 +114,8 @@ def _as_dict(done: workflows.Monitored) -> dict[str, Any]:
         "alarm_at": len(watcher.streams) / watcher.alpha,
         "drifted": watcher.drifted,
         "recalibrate": watcher.recalibrate,
+        "dependent": watcher.dependent,
+        "left_out": watcher.n_skipped,
         "missing": watcher.n_missing,
         "unwatched": [file.path for file in done.unwatched],
         "alarms": [_alarm_as_dict(done, alarm) for alarm in watcher.alarms],
@@ -127,6 +147,7 @@ def _print_monitored(done: workflows.Monitored, *, remembering: bool) -> None:
             "not remembered": "standard input: if it comes again, it is counted again"
             if remembering and any(file.is_stdin for file in done.files)
             else None,
+            "left out": _left_out(done),
             "missing": _missing(done),
             "infinite": _infinite(done),
             "not watched": _unwatched(done),
@@ -151,6 +172,13 @@ def _skipped(done: workflows.Monitored) -> str | None:
     first, more = done.skipped[0], len(done.skipped) - 1
     others = f" and {counted(more, 'other file')}" if more else ""
     return f"{Path(first.path).name}, counted on {first.counted.date}{others}; --again counts what was counted before"
+
+
+def _left_out(done: workflows.Monitored) -> str | None:
+    """Return how many rows did not count, because they depend on others."""
+    n_skipped = sum(file.n_skipped for file in done.files)
+    why = "not the first of their group" if done.monitor.groups.seen else f"one in {done.monitor.thin:,} counts"
+    return f"{counted(n_skipped, 'row')}: {why}" if n_skipped else None
 
 
 def _missing(done: workflows.Monitored) -> str | None:
@@ -194,7 +222,8 @@ def _place(done: workflows.Monitored, row: int) -> str:
 
 def advice(done: workflows.Monitored) -> str:
     """Return what to do, in one line."""
-    parts = [part for part in (_on_scores(done), _on_missing(done), _on_unwatched(done)) if part]
+    on_scores = _on_dependence if done.monitor.dependent else _on_scores
+    parts = [part for part in (on_scores(done), _on_missing(done), _on_unwatched(done)) if part]
     return " ".join(parts) or "nothing to do; no sign that the model's p-values do not hold."
 
 
@@ -217,6 +246,16 @@ def _on_scores(done: workflows.Monitored) -> str | None:
     return (
         f"find out what changed in {names} {_from(done, surest)}. The joint score shows no drift, so there is no "
         f"need to recalibrate yet."
+    )
+
+
+def _on_dependence(done: workflows.Monitored) -> str:
+    """Return what to do where rows that follow each other are alike, whether there is an alarm or not."""
+    share = done.monitor.neighbours.share
+    alarm = "an alarm may be that, and no drift" if done.monitor.drifted else "expect false alarms"
+    return (
+        f"begin a new monitor with --group COLUMN or --thin K. Rows that follow each other are alike (a row is nearer "
+        f"to the one before it in {share:.0%} of cases, where 50% is usual), so {alarm}."
     )
 
 

@@ -101,6 +101,7 @@ def select_by_pooling(found: Discoveries, p_values: Array, alpha: float) -> tupl
 
 def _counted(found: Discoveries, p_values: Array) -> Discoveries:
     """Return the state with the rows of one more batch, none of them selected yet."""
-    levels = np.rint(p_values[~np.isnan(p_values)] * len(found.counts)).astype(np.int64) - 1
+    places = p_values[~np.isnan(p_values)] * len(found.counts) * (1.0 - SLACK)
+    levels = np.maximum(np.ceil(places), 1.0).astype(np.int64) - 1
     counts = found.counts + np.bincount(levels, minlength=len(found.counts))
     return Discoveries(found.batches + 1, found.selected, counts)

@@ -18,18 +18,18 @@ JOINT = "uncertainty"
 MISSING = "missing"
 # What random numbers are for. Each purpose is a word of the seed, so that no number is used twice; none is 0, for zeros
 # behind a seed do not change it.
-BREAKERS, ROW_BREAKERS, DRAWS = 1, 2, 3
+BREAKERS, ROW_BREAKERS, DRAWS, GROUPS = 1, 2, 3, 4
 
 
-def new_streams(ranker: Ranker, calibration: Any, *, direction: str, seed: int) -> tuple[Stream, ...]:
+def new_streams(ranker: Ranker, calibration: Any, *, direction: str, seed: int, thin: int = 1) -> tuple[Stream, ...]:
     """Return the streams before any row: the joint score, the columns if rows are at hand, and missing values last."""
-    rows = _calibration_rows(ranker, calibration, seed)
+    rows = _calibration_rows(ranker, calibration, seed, thin)
     joint, missing = special_names(ranker)
-    scores = {joint: ranker.calibration_scores}
+    scores = {joint: joint_scores(ranker, seed=seed, thin=thin)}
     if len(rows):
         scores |= {name: kept[~np.isnan(kept)] for name, kept in zip(ranker.columns, rows.T, strict=True)}
     # The rows that were held back are complete.
-    scores[missing] = lacking(rows).astype(float) if len(rows) else np.zeros(len(ranker.calibration_scores))
+    scores[missing] = lacking(rows).astype(float) if len(rows) else np.zeros(len(scores[joint]))
     bets = bets_of(direction, len(scores))
     return tuple(Stream.new(name, kept, (seed, BREAKERS, k), bets[k]) for k, (name, kept) in enumerate(scores.items()))
 
@@ -61,9 +61,35 @@ def lacking(values: Array) -> NDArray[np.bool_]:
     return np.asarray(np.isnan(values).any(axis=1))
 
 
-def _calibration_rows(ranker: Ranker, calibration: Any, seed: int) -> Array:
+def joint_scores(ranker: Ranker, *, seed: int, thin: int) -> Array:
+    """Return the held-back scores with which the joint score is compared: thinned out as the stream is.
+
+    Of held-back groups one row each, drawn by seed, for their order says nothing of time.
+    """
+    scores, chosen = ranker.calibration_scores, _thinned(ranker, seed, thin)
+    if len(chosen) == len(scores) or len(ranker.kept.held) < len(scores):  # nothing to leave out, or no rows at hand
+        return scores
+    return np.sort(ranker.rank_complete(ranker.kept.held)[1][chosen])
+
+
+def _thinned(ranker: Ranker, seed: int, thin: int) -> NDArray[np.intp]:
+    """Return which held-back rows stand for all: one of each group, or rows as far apart as those of the stream."""
+    n_held = len(ranker.kept.held)
+    groups = np.asarray(getattr(ranker.kept, "groups", np.empty(0)))
+    if len(groups):
+        shuffled = np.random.default_rng([seed, GROUPS]).permutation(n_held)
+        return np.sort(shuffled[np.unique(groups[shuffled], return_index=True)[1]]).astype(np.intp)
+    # Between two held-back rows lie the map's.
+    went = ranker.diagnostics
+    return np.arange(0, n_held, max(1, round(thin * went.n_held / max(went.n_held + went.n_map, 1))), dtype=np.intp)
+
+
+def _calibration_rows(ranker: Ranker, calibration: Any, seed: int, thin: int) -> Array:
     """Return the rows that the columns are compared with: enough of them, drawn by seed."""
-    values = ranker.kept.held if calibration is None else np.asarray(ranker.values_of(calibration), dtype=float)
+    if calibration is None:
+        values = ranker.kept.held[_thinned(ranker, seed, thin)]
+    else:
+        values = np.asarray(ranker.values_of(calibration), dtype=float)[::thin]
     rows = values if len(values) <= MOST_HELD else values[draw_rows(len(values), MOST_HELD, seed)]
     empty = [name for name, column in zip(ranker.columns, rows.T, strict=True) if np.isnan(column).all()]
     if calibration is not None and empty:

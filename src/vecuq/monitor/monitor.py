@@ -16,6 +16,8 @@ from vecuq.conformal import DIRECTIONS, Bins
 from vecuq.errors import SettingError, TableError
 from vecuq.monitor.begin import DRAWS, ROW_BREAKERS, lacking, new_streams, scores_of
 from vecuq.monitor.counted import CountedFiles
+from vecuq.monitor.first_rows import FirstRows
+from vecuq.monitor.neighbours import Neighbours
 from vecuq.monitor.stream import Alarm, Stream
 from vecuq.ranker import as_ranker
 
@@ -25,7 +27,8 @@ class Monitor:
 
     Without drift, that is if calibration rows and stream are exchangeable, the probability that the monitor *ever*
     raises an alarm, in any stream, is at most ``alpha``. Rows that depend on each other in time, or come in sessions,
-    are not exchangeable and raise false alarms.
+    are not exchangeable and raise false alarms: ``thin`` takes rows that are far apart, and ``groups`` of
+    :meth:`observe` one row per session.
 
     Each row is ranked among the calibration rows *and* the rows before it, which makes the p-values of a stream
     independent; a betting martingale then gathers evidence against them (``docs/adr/0030-drift-monitor.md``). An alarm
@@ -46,6 +49,9 @@ class Monitor:
         against the row. Of missing values only more than usual are noticed.
     random_state
         Seed of the draws that break ties; None is a fixed seed too.
+    thin
+        Take every so many-th row of the stream only, and of the calibration rows alike, for rows that depend on those
+        shortly before them; far enough apart that they no longer do.
 
     Examples
     --------
@@ -69,19 +75,24 @@ class Monitor:
         alpha: float = 0.01,
         direction: str = "both",
         random_state: int | None = None,
+        thin: int = 1,
     ) -> None:
         self.ranker = ranker = as_ranker(ranker)
         ranker.require_held_back()
         self.alpha = in_range("alpha", alpha, 0.0, 1.0, ends="()")
         self.direction = one_of("direction", direction, DIRECTIONS)
         self.seed = 0 if random_state is None else whole_number("random_state", random_state, 0)
+        self.thin = whole_number("thin", thin, 1)
         self.rows = 0
-        self.n_missing = 0  # rows that lack a value
+        self.n_skipped = 0  # rows that were left out, because they depend on others
+        self.n_missing = 0  # rows that lack a value, without those left out
         self.n_watched = 0  # rows that some stream of scores could take
         self.alarms: tuple[Alarm, ...] = ()
         self.counted = CountedFiles()
+        self.groups = FirstRows()
+        self.neighbours = Neighbours()
         self.saved_as: frozenset[str] = frozenset()  # checksums of the files that it was loaded from or saved to
-        self.streams = new_streams(ranker, calibration, direction=self.direction, seed=self.seed)
+        self.streams = new_streams(ranker, calibration, direction=self.direction, seed=self.seed, thin=self.thin)
 
     @property
     def watches_columns(self) -> bool:
@@ -95,28 +106,57 @@ class Monitor:
 
     @property
     def recalibrate(self) -> bool:
-        """Whether the joint score has drifted: its p-values and thresholds then hold no longer."""
-        return any(alarm.stream == self.streams[0].name for alarm in self.alarms)
+        """Whether the joint score has drifted: its p-values and thresholds then hold no longer.
+
+        False where rows depend on each other: then an alarm may be that, and no drift.
+        """
+        return not self.dependent and any(alarm.stream == self.streams[0].name for alarm in self.alarms)
+
+    @property
+    def dependent(self) -> bool:
+        """Whether rows that follow each other are alike, so that the promise does not hold for them."""
+        return self.neighbours.alike
 
     @property
     def evidence(self) -> dict[str, float]:
         """The evidence of each stream now: 1 in expectation under no drift; an alarm at ``n_streams / alpha``."""
         return {stream.name: float(np.exp(min(stream.log_evidence, 700.0))) for stream in self.streams}
 
-    def observe(self, data: Any) -> tuple[Alarm, ...]:
+    def observe(self, data: Any, *, groups: Any = None) -> tuple[Alarm, ...]:
         """Take rows of scores, in the order in which they came, and return the alarms that they raise.
 
         A row with a missing value (NaN) is left out of that column's stream and of the joint one, and taken by the
         stream of missing values. An infinite value is the largest or smallest of its column, and its row the most
         extreme of all.
+
+        Parameters
+        ----------
+        data
+            Rows of scores.
+        groups
+            For rows that come together, such as those of a session: the name of each row's group. The first row of
+            every group counts, and no other, also in later calls. Fit the model with groups, too.
         """
         scores = scores_of(self.ranker, data, with_columns=self.watches_columns)
         breakers = self._draws(len(scores), ROW_BREAKERS)
+        taken = self._taken(len(scores), groups)
         above = np.full(scores.shape, -1, dtype=np.int64)
         for k, stream in enumerate(self.streams):
-            present = ~np.isnan(scores[:, k])
+            present = ~np.isnan(scores[:, k]) & taken
             above[present, k] = stream.calibration.bins_above(scores[present, k], breakers[present, k])
         return self._advance(above, scores[:, -1] > 0)
+
+    def _taken(self, n_rows: int, groups: Any) -> NDArray[np.bool_]:
+        """Return which rows count: every ``thin``-th, or the first of every group."""
+        if groups is None and self.groups.seen:
+            raise SettingError("This monitor takes one row per group; give the group of every row as groups=...")
+        if groups is None:
+            return np.asarray((self.rows + np.arange(n_rows)) % self.thin == 0)
+        if self.thin > 1 or (self.rows and not self.groups.seen):
+            raise SettingError(
+                "Groups are for a monitor that began with them and does not thin out its rows. Begin a new one."
+            )
+        return self.groups.of(groups, n_rows)
 
     def update(self, p: Any) -> tuple[Alarm, ...]:
         """Take conformal p-values against the calibration rows, and return the alarms that they raise.
@@ -129,7 +169,12 @@ class Monitor:
             These p-values count ties against the row, which bets on other changes than growth would take for a change:
             where calibration scores tie, ``direction="up"`` is needed, or :meth:`observe`, which breaks ties at random.
         """
+        if self.thin > 1 or len(self.streams[0].calibration.scores) < len(self.ranker.calibration_scores):
+            raise SettingError(
+                "update takes p-values of all held-back rows; a monitor with thin= or groups needs rows."
+            )
         values = self._as_matrix(p)
+        self._taken(len(values), None)
         incomplete = lacking(values)
         above = np.full((len(values), len(self.streams)), -1, dtype=np.int64)
         for k in range(values.shape[1]):
@@ -161,7 +206,9 @@ class Monitor:
             "alpha": self.alpha,
             "direction": self.direction,
             "rows seen": self.rows,
+            "rows left out": self.n_skipped,
             "rows with missing values": self.n_missing,
+            "neighbours are alike": self.dependent,
             "files remembered": len(self.counted),
             "alarm at evidence": len(self.streams) / self.alpha,
             "evidence": self.evidence,
@@ -193,8 +240,11 @@ class Monitor:
             alarm = stream.first_alarm(played, rows[taken], log_bar, may_alarm) if played else None
             if alarm and stream.name in silent:
                 raised.append(self._as_given(alarm))
+        watched = above[:, -1] >= 0
+        self.neighbours = self.neighbours.after(above[above[:, 0] >= 0, 0])
         self.rows += len(above)
-        self.n_missing += int(incomplete.sum())
+        self.n_skipped += int((~watched).sum())
+        self.n_missing += int((incomplete & watched).sum())
         self.n_watched += int((above[:, :-1] >= 0).any(axis=1).sum())
         found = tuple(sorted(raised, key=lambda alarm: alarm.row))
         self.alarms += found

@@ -53,7 +53,9 @@ class StreamSelection:
         self.ranker.require_held_back()
         self.alpha = in_range("alpha", alpha, 0.0, 1.0, ends="()")
         self.method = one_of("method", method, tuple(_METHODS))
-        begin = Discoveries.new(len(self.ranker.calibration_scores))
+        # Where rows come in groups, p-values count groups.
+        n_held = getattr(self.ranker, "n_groups", None) or len(self.ranker.calibration_scores)
+        begin = Discoveries.new(n_held)
         self.state = begin if state is None else state
         if len(self.state.counts) != len(begin.counts):
             raise SettingError(

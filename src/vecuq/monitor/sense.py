@@ -14,6 +14,7 @@ from vecuq._files import (
     WHOLE,
     AtLeastOne,
     Count,
+    NotNegative,
     Numbers,
     Positive,
     Rate,
@@ -23,7 +24,8 @@ from vecuq._files import (
     under,
 )
 from vecuq.conformal import DIRECTIONS, Fortune, bets_on
-from vecuq.monitor.begin import bets_of, special_names
+from vecuq.monitor.begin import bets_of, joint_scores, special_names
+from vecuq.monitor.neighbours import LAG
 from vecuq.monitor.stream import Stream
 from vecuq.ranker import Ranker
 
@@ -53,6 +55,20 @@ class AlarmHeader(Struct):
             raise ValueError("the drift began after it was noticed")
 
 
+class NeighboursHeader(Struct, frozen=True):
+    """How alike rows are that follow each other; the fields of :class:`vecuq.monitor.neighbours.Neighbours`."""
+
+    pairs: Count = 0
+    nearer: NotNegative = 0.0
+    recent: Annotated[tuple[NotNegative, ...], Meta(max_length=LAG)] = ()
+
+    def __post_init__(self) -> None:
+        if self.nearer > self.pairs or 2 * self.nearer != int(2 * self.nearer):
+            raise ValueError("more rows are near each other than there were, or parts of rows")
+        if self.pairs and len(self.recent) < LAG:
+            raise ValueError("rows were compared that never came")
+
+
 class MonitorHeader(Struct):
     """What the header of a monitor states, and what its fields say of each other."""
 
@@ -67,6 +83,9 @@ class MonitorHeader(Struct):
     alarms: tuple[AlarmHeader, ...]
     streams: Annotated[tuple[StreamHeader, ...], Meta(min_length=2)]
     model: dict[str, Any] | None = None  # vecuq 0.1.0 kept none
+    thin: AtLeastOne = 1
+    n_skipped: Count = 0
+    neighbours: NeighboursHeader = NeighboursHeader()
 
     def __post_init__(self) -> None:
         one_of("the direction", self.direction, DIRECTIONS)
@@ -76,12 +95,17 @@ class MonitorHeader(Struct):
     def _check_rows(self) -> None:
         """Every row was looked at for missing values, and taken by some other stream or not watched."""
         joint, *columns, missing = (stream.steps for stream in self.streams)
-        if max(joint, *columns, 0) > self.n_watched or missing != self.rows:
+        taken = self.rows - self.n_skipped
+        if max(joint, *columns, 0) > self.n_watched or missing != taken:
             raise ValueError("a stream has taken more rows than there were, or the last one fewer")
-        if not self.n_watched <= min(self.rows, joint + sum(columns)) or not self.n_missing <= self.rows:
+        if not self.n_watched <= min(taken, joint + sum(columns)) or not self.n_missing <= taken:
             raise ValueError("more rows were watched, or had missing values, than there were")
-        if joint < self.rows - self.n_missing:
+        if joint < taken - self.n_missing:
             raise ValueError("a complete row was not taken by the joint stream")
+        if self.thin > 1 and taken != -(-self.rows // self.thin):
+            raise ValueError(f"not every {self.thin}-th row was taken")
+        if self.neighbours.pairs > max(0, joint - LAG):
+            raise ValueError("more rows were compared with the one before than came")
 
     def _check_alarms(self) -> None:
         names, raised = {stream.name for stream in self.streams}, [alarm.stream for alarm in self.alarms]
@@ -115,7 +139,10 @@ def check_streams(known: MonitorHeader, ranker: Ranker, arrays: dict[str, Array]
             _check_parts(stream, parts, len(bets))
         except ValueError as error:
             raise ValueError(f"the stream {stream.name!r}: {error}") from None
-    if not np.array_equal(arrays["0.scores"], ranker.calibration_scores):
+    scores, expected = arrays["0.scores"], joint_scores(ranker, seed=known.seed, thin=known.thin)
+    # Scores of some rows are computed again, perhaps on another machine, and may differ in the last digits.
+    again = len(scores) < len(ranker.calibration_scores)
+    if scores.shape != expected.shape or not np.allclose(scores, expected, rtol=1e-9 if again else 0.0, atol=0.0):
         raise ValueError(f"the scores of {joint!r} are not the calibration scores of the model")
     last = arrays[f"{len(names) - 1}.scores"]
     refuse(f"{len(names) - 1}.scores", "0 or 1", (last != 0) & (last != 1), last.size)

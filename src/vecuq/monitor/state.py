@@ -15,14 +15,16 @@ from vecuq.conformal import Bet, Fortune, SortedScores
 from vecuq.errors import ModelFileError
 from vecuq.monitor.begin import bets_of
 from vecuq.monitor.counted import CountedFiles
+from vecuq.monitor.first_rows import FirstRows
 from vecuq.monitor.monitor import Monitor
+from vecuq.monitor.neighbours import Neighbours
 from vecuq.monitor.sense import MonitorHeader, StreamHeader, check_standing, check_streams
 from vecuq.monitor.stream import Alarm, Stream
 from vecuq.ranker import Ranker, parts_of, ranker_of
 
 # 2: a stream for missing values, and no random number used twice. 3: the model in the same file. 4: which files were
-# counted.
-VERSION = 4
+# counted. 5: rows left out, groups that were seen, and whether neighbours are alike.
+VERSION = 5
 
 
 def parts_of_monitor(monitor: Monitor) -> tuple[str, dict[str, Any], dict[str, Array]]:
@@ -35,7 +37,10 @@ def parts_of_monitor(monitor: Monitor) -> tuple[str, dict[str, Any], dict[str, A
         "alpha": monitor.alpha,
         "direction": monitor.direction,
         "seed": monitor.seed,
+        "thin": monitor.thin,
         "rows": monitor.rows,
+        "n_skipped": monitor.n_skipped,
+        "neighbours": asdict(monitor.neighbours),
         "n_missing": monitor.n_missing,
         "n_watched": monitor.n_watched,
         "alarms": [asdict(alarm) for alarm in monitor.alarms],
@@ -54,6 +59,8 @@ def parts_of_monitor(monitor: Monitor) -> tuple[str, dict[str, Any], dict[str, A
         for name, part in _parts(stream).items()
     }
     arrays |= {f"model/{name}": array for name, array in kept.items()}
+    if monitor.groups.seen:
+        arrays["groups"] = monitor.groups.array()
     return "monitor", header, arrays | {f"counted/{name}": array for name, array in monitor.counted.arrays().items()}
 
 
@@ -81,13 +88,16 @@ def monitor_of(header: dict[str, Any], arrays: dict[str, Array], ranker: Ranker 
             "start again."
         )
     check_streams(known, model, arrays)
-    monitor = Monitor(model, alpha=known.alpha, direction=known.direction, random_state=known.seed)
-    monitor.rows, monitor.n_missing, monitor.n_watched = known.rows, known.n_missing, known.n_watched
+    monitor = Monitor(model, alpha=known.alpha, direction=known.direction, random_state=known.seed, thin=known.thin)
+    monitor.rows, monitor.n_skipped = known.rows, known.n_skipped
+    monitor.n_missing, monitor.n_watched = known.n_missing, known.n_watched
     monitor.alarms = tuple(Alarm(**structs.asdict(alarm)) for alarm in known.alarms)
     bets = bets_of(monitor.direction, len(known.streams))
     monitor.streams = tuple(_stream(stands, under(f"{k}.", arrays), bets[k]) for k, stands in enumerate(known.streams))
     for stream in monitor.streams:
         check_standing(stream, monitor.rows)
+    monitor.neighbours = Neighbours(**structs.asdict(known.neighbours))
+    monitor.groups = FirstRows.from_array(arrays.get("groups"))
     monitor.counted = CountedFiles.of(under("counted/", arrays))
     monitor.saved_as = frozenset({checksum_of(header, arrays)})
     return monitor
@@ -100,7 +110,7 @@ def _model_of(known: MonitorHeader, arrays: dict[str, Array]) -> Ranker:
 
 
 def _refuse_version(version: object) -> None:
-    if version in (2, 3, VERSION):
+    if version in (2, 3, 4, VERSION):
         return
     older = isinstance(version, int) and version < VERSION
     age, remedy = ("an older", "Start again with another state file.") if older else ("a newer", "Upgrade vecuq.")

@@ -87,9 +87,19 @@ def _cross() -> Any:
     return fit_ranker(gamma_rows(60, 0), Settings(holdback="cross", n_targets=25))
 
 
+def _live() -> Any:
+    from vecuq.gate import LiveGate
+
+    live = LiveGate(example("gate"), audit=0.5)
+    done = live.decide(gamma_rows(40, 8), ids=range(40), by=np.where(np.arange(40) % 3, "a", "b"))
+    live.update(np.flatnonzero(done.audit), np.arange(40)[done.audit] % 7 > 0)
+    return live
+
+
 _MAKERS = {
     "cross": _cross,
     "gate": _gate,
+    "live": _live,
     "model": _model,
     "sketch": _sketch,
     "pipeline": _pipeline,

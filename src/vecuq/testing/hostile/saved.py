@@ -194,6 +194,13 @@ def _of_cross(ranker: Any) -> dict[str, Array]:
     return {"uncertainty": ranking.uncertainty, "p_values": ranking.p_values}
 
 
+def _of_live(live: Any) -> dict[str, Array]:
+    rows = {"entropy": _rows()[:, 0], "knn": _rows()[:, 1]}
+    done = live.decide(rows, ids=range(100, 100 + len(_rows())), by=["a", "b"] * (len(_rows()) // 2))
+    told = np.array([live.bound, live.lower, float(live.decided), float(live.accepted)])
+    return {"accept": done.accept, "audit": done.audit, "standing": told}
+
+
 _PROBES = {
     "cross": _of_cross,
     "model": _of_model,
@@ -201,5 +208,6 @@ _PROBES = {
     "pipeline": _of_pipeline,
     "monitor": _of_monitor,
     "gate": _of_gate,
+    "live": _of_live,
     "conformal": _of_conformal,
 }
