@@ -50,6 +50,10 @@ WRITERS = {
         ("gate", "m.vecuq", "n.csv", "--wrong", "is_ood", "--accuracy", "0.3", "-o", "out.vecuq", "--picture", "p.csv"),
         ("out.vecuq", "p.csv"),
     ),
+    "score over time": Writer(
+        ("score", "g.vecuq", "n.csv", "-o", "out.csv", "--state", "out.vecuq", "--id", "id", "--audit", "0.5"),
+        ("out.csv", "out.vecuq"),
+    ),
     "sample": Writer(("sample", "n.csv", "-n", "20", "-o", "out.csv"), ("out.csv",)),
     "demo": Writer(("demo", "-o", "out"), ("out",)),
     "reproduce": Writer(("reproduce", "toy", "-o", "out"), ("out",)),
@@ -57,6 +61,7 @@ WRITERS = {
 IDS = list(WRITERS)
 # Options whose files are only read.
 READ = {
+    "audit": {"recalibrated"},
     "fit": {"labelled"},
     "gate": {"unlabelled"},
     "measure": {"train", "samples"},
@@ -87,6 +92,7 @@ def test_every_file_that_a_command_writes_is_among_those_it_is_killed_at(command
 def write_rows(path, seed, scale=1.0):
     rng = np.random.default_rng(seed)
     rows = {"entropy": rng.gamma(1.0, size=120) * scale, "knn": rng.gamma(2.0, size=120), "is_ood": np.arange(120) % 2}
+    rows["id"] = [f"{seed}-{k}" for k in range(120)]
     pd.DataFrame(rows).to_csv(path, index=False)
 
 
@@ -117,6 +123,8 @@ def begun(drive, tmp_path_factory):
             before.mkdir()
             write_inputs(before, 1)
             assert drive(before, *WRITERS["fit"].words[:-1], "m.vecuq")["code"] == 0
+            if "g.vecuq" in WRITERS[name].words:
+                assert drive(before, *WRITERS["gate"].words[:7], "-o", "g.vecuq")["code"] == 0
             done = drive(before, *WRITERS[name].words)
             assert done["code"] == 0, done
             write_inputs(before, 0)
@@ -136,6 +144,8 @@ def content(path):
         return found.rows, found.evidence, len(found.counted)
     if found.__class__.__name__ == "Gate":
         return found.rules_, found.table_, found.model.to_bytes()
+    if found.__class__.__name__ == "LiveGate":
+        return str(found), found.pending
     return path.read_bytes()
 
 
