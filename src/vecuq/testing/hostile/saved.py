@@ -28,6 +28,7 @@ UNDETECTABLE = (
     "flipped",
     *("box_low", "box_high", "seen_low", "seen_high", "moments"),
     *("counts", "breakers", "scores"),
+    *("audit", "confidence", "overdue", "audits.labels", "memory.codes", "memory.hashes"),
     *("density/mahalanobis/means", "density/mahalanobis/whitening"),
 )
 Lie = tuple[bytes, str, str]  # the file, where it lies, and how
@@ -184,6 +185,18 @@ def _of_gate(gate: Any) -> dict[str, Array]:
     return {"accept": gate.accept(rows, by=by), "p_wrong": gate.p_wrong(rows, interval=True)}
 
 
+def _of_live(live: Any) -> dict[str, Array]:
+    rows = {"entropy": _rows()[:, 0], "knn": _rows()[:, 1]}
+    done = live.decide(rows, range(30, 30 + len(_rows())), by=["a", "b"] * (len(_rows()) // 2))
+    stands = live.standing
+    return {
+        "accept": done.accept,
+        "audit": done.audit,
+        "standing": np.array([stands.n_counted, stands.wrong, stands.missing, stands.bound, stands.lower]),
+        "evidence": np.array([stands.log_evidence]),
+    }
+
+
 def _of_conformal(model: Any) -> dict[str, Array]:
     rows = {"entropy": _rows()[:, 0], "knn": _rows()[:, 1]}
     return {"uncertainty": model.uncertainty(rows), "p_values": model.p_values(rows)}
@@ -201,5 +214,6 @@ _PROBES = {
     "pipeline": _of_pipeline,
     "monitor": _of_monitor,
     "gate": _of_gate,
+    "live": _of_live,
     "conformal": _of_conformal,
 }
