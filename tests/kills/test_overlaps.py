@@ -160,7 +160,8 @@ def decide(day):
 @pytest.fixture
 def gated(folder):
     """The same folder, with a gate and an id for every row."""
-    rows = pd.read_csv(folder / "c.csv")
+    write_rows(folder / "l.csv", 3, 400)
+    rows = pd.read_csv(folder / "l.csv")
     Gate(load(folder / "m.vecuq"), accuracy=0.5).fit(rows, np.arange(400) % 9 > 0).save(folder / "g.vecuq")
     for day in ("monday", "tuesday"):
         table = pd.read_csv(folder / f"{day}.csv").assign(id=[f"{day}{k}" for k in range(150)], ok=1)

@@ -270,7 +270,7 @@ NOT_FOUND_OUT = {
     "live": OF_LIVE,
     "live for long": OF_LIVE | {"closed.lost", "closed.peak"},
 }
-# A decision that was another, a name that new rows lack, medians that reasons need, a density of one member instead of several.
+# A decision that was another, a name that new rows lack, medians that reasons need, a density of other members.
 SAID_IN_USE = {"memory.codes", "memory.hashes", "columns", "kept.centre", "shape", "density/knn/rows"}
 QUICK = ("model", "weighted", "sketch", "monitor", "pipeline", "gate", "live", "conformal", "cross")
 SLOW = tuple(name for name in MADE if name not in QUICK)
