@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from vecuq import Gate, LiveGate, load
 from vecuq.errors import CalibrationError, SettingError, TableError
 from vecuq.gate import ledger as ledgers
+from vecuq.gate import live_sense
 from vecuq.gate import memory as memories
 from vecuq.gate.ledger import PENDING, RIGHT, WRONG, Ledger
 from vecuq.gate.row_ids import drawn, hashes, row_ids
@@ -101,7 +102,7 @@ def test_labels_join_by_id_in_any_order_and_repeats_count_once(gate):
         other.update(ids[part][::-1], ~wrong[part][::-1])
     assert other.update(ids[:5], ~wrong[:5]).repeated == 5
     assert (one.bound, one.lower, one.state, one.epoch) == (other.bound, other.lower, other.state, other.epoch)
-    assert one.labels.counted == len(ids)
+    assert one.n_labels == len(ids)
 
 
 def test_a_label_that_contradicts_an_earlier_one_is_refused_and_nothing_is_counted(gate):
@@ -112,7 +113,7 @@ def test_a_label_that_contradicts_an_earlier_one_is_refused_and_nothing_is_count
         live.update(ids[[1, 0]], [True, False])
     with pytest.raises(TableError, match="'3' came with the other label"):
         live.update(["3", "3"], [True, False])
-    assert live.labels.counted == 1
+    assert live.n_labels == 1
 
 
 def test_an_unknown_id_is_refused_or_counted_apart(gate):
@@ -120,7 +121,7 @@ def test_an_unknown_id_is_refused_or_counted_apart(gate):
     audited(live, 3)
     with pytest.raises(TableError, match="'x' and 1 more was never decided"):
         live.update(["0", "x", "y"], [1, 1, 1])
-    assert live.labels.counted == 0
+    assert live.n_labels == 0
     done = live.update(["0", "x", "y"], [1, 1, 1], unknown="skip")
     assert (done.counted, done.unknown) == (1, 2)
 
@@ -346,7 +347,7 @@ def test_a_live_gate_goes_on_from_its_file_as_if_it_had_never_stopped(saved_gate
 
 def test_a_live_gate_with_closed_rows_and_epochs_loads(saved_gate, monkeypatch):
     monkeypatch.setattr(ledgers, "MOST_AUDITS", 40)
-    monkeypatch.setattr("vecuq.gate.live_sense.MOST_AUDITS", 40)
+    monkeypatch.setattr(live_sense, "MOST_AUDITS", 40)
     monkeypatch.setattr("vecuq.gate.live.MOST_AUDITS", 40)
     live = LiveGate(saved_gate, audit=1.0, overdue=30)
     for epoch in range(2):

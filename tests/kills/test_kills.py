@@ -26,6 +26,26 @@ class Writer:
     outputs: tuple
 
 
+# Rows are decided by a live gate, which begins where there is none yet.
+DECIDE = """
+from pathlib import Path
+import numpy as np, pandas as pd
+from vecuq import Gate, load, workflows
+if not Path("out.vecuq").exists():
+    rows = pd.read_csv("c.csv")
+    Gate(load("m.vecuq"), accuracy=0.5).fit(rows[["entropy", "knn"]], np.arange(len(rows)) % 9 > 0).save("g.vecuq")
+settings = workflows.LiveSettings(audit=0.5)
+workflows.decide_live("g.vecuq", "n.csv", "out.csv", state="out.vecuq", ids="id", settings=settings)
+"""
+# And then labels come for them.
+UPDATE = """
+from pathlib import Path
+from vecuq import workflows
+if Path("out.vecuq").exists():
+    workflows.update_live("out.vecuq", "out.csv", workflows.LabelColumns(wrong="is_ood"), ids="id")
+else:
+    exec(DECIDE)
+""".replace("DECIDE", repr(DECIDE))
 WRITERS = {
     "fit": Writer(("fit", "c.csv", *COLUMNS, "-o", "out.vecuq"), ("out.vecuq",)),
     "score": Writer(("score", "m.vecuq", "n.csv", "-o", "out.parquet"), ("out.parquet",)),
@@ -50,7 +70,13 @@ WRITERS = {
         ("gate", "m.vecuq", "n.csv", "--wrong", "is_ood", "--accuracy", "0.3", "-o", "out.vecuq", "--picture", "p.csv"),
         ("out.vecuq", "p.csv"),
     ),
+    "score over time": Writer(
+        ("score", "g.vecuq", "n.csv", "-o", "out.csv", "--state", "out.vecuq", "--id", "id", "--audit", "0.5"),
+        ("out.csv", "out.vecuq"),
+    ),
     "sample": Writer(("sample", "n.csv", "-n", "20", "-o", "out.csv"), ("out.csv",)),
+    "decide": Writer(("python", DECIDE), ("out.csv", "out.vecuq")),
+    "update": Writer(("python", UPDATE), ("out.vecuq",)),
     "demo": Writer(("demo", "-o", "out"), ("out",)),
     "reproduce": Writer(("reproduce", "toy", "-o", "out"), ("out",)),
 }
@@ -59,6 +85,7 @@ IDS = list(WRITERS)
 READ = {
     "fit": {"labelled"},
     "gate": {"unlabelled"},
+    "live": {"recalibrate"},
     "measure": {"train", "samples"},
     "monitor": {"calibration"},
     "reproduce": {"data_dir"},
@@ -87,6 +114,7 @@ def test_every_file_that_a_command_writes_is_among_those_it_is_killed_at(command
 def write_rows(path, seed, scale=1.0):
     rng = np.random.default_rng(seed)
     rows = {"entropy": rng.gamma(1.0, size=120) * scale, "knn": rng.gamma(2.0, size=120), "is_ood": np.arange(120) % 2}
+    rows["id"] = [f"{seed}-{k}" for k in range(120)]
     pd.DataFrame(rows).to_csv(path, index=False)
 
 
@@ -117,6 +145,8 @@ def begun(drive, tmp_path_factory):
             before.mkdir()
             write_inputs(before, 1)
             assert drive(before, *WRITERS["fit"].words[:-1], "m.vecuq")["code"] == 0
+            if "g.vecuq" in WRITERS[name].words:
+                assert drive(before, *WRITERS["gate"].words[:7], "-o", "g.vecuq")["code"] == 0
             done = drive(before, *WRITERS[name].words)
             assert done["code"] == 0, done
             write_inputs(before, 0)
@@ -136,6 +166,8 @@ def content(path):
         return found.rows, found.evidence, len(found.counted)
     if found.__class__.__name__ == "Gate":
         return found.rules_, found.table_, found.model.to_bytes()
+    if found.__class__.__name__ == "LiveGate":
+        return str(found), found.pending
     return path.read_bytes()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from vecuq import Monitor, fit_ranker, load
+from vecuq import Gate, Monitor, fit_ranker, load
 
 COLUMNS = ("--columns", "entropy,knn")
 
@@ -146,3 +146,38 @@ def test_a_monitor_saved_over_what_another_process_saved_is_refused(drive, folde
     assert load(folder / "s.vecuq").rows == 150
     mine.save(folder / "s.vecuq", force=True)
     assert load(folder / "s.vecuq").rows == 0
+
+
+def decide(day):
+    settings = "workflows.LiveSettings(audit=0.5)"
+    how = f"state='live.vecuq', ids='id', settings={settings}, wait=60"
+    return (
+        "python",
+        f"from vecuq import workflows\nworkflows.decide_live('g.vecuq', '{day}.csv', '{day}.out.csv', {how})",
+    )
+
+
+@pytest.fixture
+def gated(folder):
+    """The same folder, with a gate and an id for every row."""
+    write_rows(folder / "l.csv", 3, 400)
+    rows = pd.read_csv(folder / "l.csv")
+    Gate(load(folder / "m.vecuq"), accuracy=0.5).fit(rows, np.arange(400) % 9 > 0).save(folder / "g.vecuq")
+    for day in ("monday", "tuesday"):
+        table = pd.read_csv(folder / f"{day}.csv").assign(id=[f"{day}{k}" for k in range(150)], ok=1)
+        table.to_csv(folder / f"{day}.csv", index=False)
+    return folder
+
+
+@pytest.mark.parametrize("pair", range(2))
+def test_two_days_decided_at_once_are_both_counted_and_labels_find_both(drive, gated, pair):
+    runs = drive.at_once(gated, decide("monday"), decide("tuesday"))
+    assert [run["code"] for run in runs] == [0, 0], runs
+    live = load(gated / "live.vecuq")
+    audits = sum(pd.read_csv(gated / f"{day}.out.csv")["audit"].sum() for day in ("monday", "tuesday"))
+    assert (live.decided, live.audited) == (300, audits)
+    words = ("live", "live.vecuq", "--correct", "ok")
+    labelled = drive.at_once(gated, *((*words[:2], f"{day}.csv", *words[2:]) for day in ("monday", "tuesday")))
+    assert [run["code"] for run in labelled] == [0, 0], labelled
+    assert load(gated / "live.vecuq").n_labels == audits
+    assert not list(gated.glob(".*"))

@@ -82,6 +82,20 @@ def test_the_first_row_of_every_group_counts_however_the_stream_is_cut(ranker):
     assert (whole.n_skipped, whole.n_watched, whole.rows) == (45, 15, 60)
 
 
+def test_of_the_held_back_groups_of_a_model_one_row_each_is_compared():
+    rows, names = sessions(0, 60)
+    ranker = fit_ranker(rows, groups=names)
+    watcher = Monitor(ranker)
+    assert {len(stream.calibration.scores) for stream in watcher.streams} == {ranker.n_groups}
+    kept = {group: set() for group in ranker.kept.groups.tolist()}
+    for group, score in zip(ranker.kept.groups.tolist(), ranker.calibration_scores, strict=True):
+        kept[group].add(score)
+    found = watcher.streams[0].calibration.scores
+    assert all(sum(np.isclose(score, list(scores)).any() for score in found) for scores in kept.values())
+    watcher.observe(rows, groups=names)
+    assert load(watcher.to_bytes()).to_bytes() == watcher.to_bytes()
+
+
 def test_groups_that_were_seen_long_ago_are_forgotten(ranker, monkeypatch):
     monkeypatch.setattr(first_rows, "MOST_GROUPS", 3)
     watcher = Monitor(ranker)

@@ -15,6 +15,7 @@ from vecuq import (
     ClassifierOutputs,
     Conformal,
     Gate,
+    LiveGate,
     Monitor,
     Ranker,
     ScoreTable,
@@ -81,6 +82,19 @@ def gate():
     return Gate(fit_ranker(ROWS, Settings(**FEW)), accuracy=0.6, guard=0.1).fit(rows, right, **how)
 
 
+def live(n_rows):
+    watched = LiveGate(gate(), audit=0.5, random_state=3, overdue=9)
+    for epoch in range(2):
+        done = watched.record(n_rows * epoch + np.arange(n_rows), np.arange(n_rows) % 4 > 0)
+        drawn = [name for name in done.ids if name in watched.ledger.labels]
+        watched.update(drawn[3:], np.arange(len(drawn) - 3) % 9 > 0)
+        watched.update([n_rows * epoch], [1])
+        if not epoch:
+            watched.recalibrate(watched.gate)
+    watched.record(range(-60, 0), np.ones(60, dtype=bool))
+    return watched
+
+
 MADE = {
     "model": grid_model,
     "cloud": lambda: grid_model(reference="ball"),
@@ -103,6 +117,8 @@ MADE = {
     "monitor": lambda: monitor(DRIFTED),
     "pipeline": pipeline,
     "gate": gate,
+    "live": lambda: live(40),
+    "live for long": lambda: live(54_000),
 }
 
 
@@ -134,6 +150,9 @@ def numbers_of(thing):
     if isinstance(thing, Monitor):
         thing.observe(NEW)
         return [repr(thing.evidence), repr(thing.alarms), thing.rows, thing.n_missing, thing.n_watched]
+    if isinstance(thing, LiveGate):
+        done = thing.record([*range(8), *range(10**6, 10**6 + 24)], np.arange(32) % 4 > 0)
+        return [done.accept, done.audit, thing.standing, str(thing), thing.pending, thing.overdue, thing.describe()]
     if isinstance(thing, Gate):
         by = ["a", "b"] * 3
         return [thing.accept(NEW, by=by), thing.p_wrong(NEW, interval=True), str(thing.certificate()), thing.table_]
@@ -171,7 +190,7 @@ def made(name):
 def own_array(name):
     """Whether to alter an array: models inside other files, and further streams, are checked by the same functions."""
     inner = ("model/", "ranker/", "2.", "3.", "fold.1/", "fold.2/", "fold.3/", "fold.4/", "whole/")
-    return not name.startswith(inner) and name != "model"
+    return not name.startswith(inner) and name not in ("model", "gate")
 
 
 def own_field(path):
@@ -203,6 +222,11 @@ def outcomes(name):
 # What can be changed to other numbers that make sense, so that nobody can find it out, by these alterations at least.
 # The names and the meaning of columns, the rate of alarms, and rows that stand for others:
 OF_MODELS = {"columns", "flipped", "named", "settings.alpha", "kept.draws"}
+OF_LIVE = {
+    *("accepted", "decided", "audit", "confidence", "overdue", "seed", "epochs"),
+    *(f"epochs.{name}" for name in ("decided", "accepted", "audited", "wrong")),
+    *("n_labels", "n_unaudited", "audits.labels", "memory.codes", "memory.hashes"),
+}
 NOT_FOUND_OUT = {
     "model": OF_MODELS - {"columns"},
     "cloud": OF_MODELS - {"columns"},
@@ -224,7 +248,7 @@ NOT_FOUND_OUT = {
     "conformal": {"alpha", "columns", "flipped", "named"},
     "conformal in groups": {"alpha", "columns"},
     # Rows of the columns may be the user's; another seed gives other random numbers, as good as these.
-    "new monitor": {"alpha", "scores", "breakers", "seed"},
+    "new monitor": {"alpha", "scores", "breakers", "seed", "thin"},
     # What happened before: nothing else remembers it.
     "monitor": {
         *("scores", "breakers", "counts", "staked", "seed", "n_missing"),
@@ -242,10 +266,13 @@ NOT_FOUND_OUT = {
         *("rates.probability", "rates.lower", "rates.upper"),
         *("settings.confidence", "settings.guard", "simultaneous", "table.coverage", "table.wrong"),
     },
+    # What happened before, and what was chosen: nothing else remembers it.
+    "live": OF_LIVE,
+    "live for long": OF_LIVE | {"closed.lost", "closed.peak"},
 }
-# A name that new rows do not have, medians that reasons need, a density of one member instead of several.
-SAID_IN_USE = {"columns", "kept.centre", "shape", "density/knn/rows"}
-QUICK = ("model", "weighted", "sketch", "monitor", "pipeline", "gate", "conformal", "cross")
+# A decision that was another, a name that new rows lack, medians that reasons need, a density of other members.
+SAID_IN_USE = {"memory.codes", "memory.hashes", "columns", "kept.centre", "shape", "density/knn/rows"}
+QUICK = ("model", "weighted", "sketch", "monitor", "pipeline", "gate", "live", "conformal", "cross")
 SLOW = tuple(name for name in MADE if name not in QUICK)
 
 

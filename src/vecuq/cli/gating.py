@@ -31,7 +31,6 @@ Group = Annotated[
     str | None, _label("Column of rows that come together (sessions, documents): groups are the evidence.", "--group")
 ]
 By = Annotated[str | None, _label("Column of categories: a certificate for each.", "--by")]
-GateFile = Annotated[Path, typer.Argument(help="Gate written by `vecuq gate`.", metavar="GATE", show_default=False)]
 
 
 def gate(
@@ -181,7 +180,9 @@ def sample(
 
 
 def audit(
-    gate_file: GateFile,
+    gate_file: Annotated[
+        Path, typer.Argument(help="Gate written by `vecuq gate`.", metavar="GATE", show_default=False)
+    ],
     later: Annotated[list[Path], table_argument(f"Later rows with labels, drawn at random: {TABLES}.", "LATER")],
     correct: Correct = None,
     wrong: Wrong = None,
@@ -192,23 +193,27 @@ def audit(
 ) -> None:
     """Check with later labels whether a gate has kept its promise.
 
-    The labels must be a random sample of the rows that were decided, not those that somebody found suspicious. Exit
-    code 0 whatever the verdict: kept, broken, or open (too few labels to say).
+    The labels must be a random sample of the rows that were decided, not those that somebody found suspicious. The exit
+    code is 0 whatever the verdict: kept, broken, or open (too few labels to say). `vecuq score --state` draws such rows
+    by itself, and `vecuq live` takes their labels.
     """
     with usage_errors():
         labels = workflows.LabelColumns(correct, wrong, graded, group, by)
     with friendly_errors():
-        done = workflows.audit(gate_file, later, labels)
-        if as_json:
-            print_json(done.to_dict())
-            return
-        rate = "no row was accepted" if done.error_rate is None else f"{done.n_errors:g} of {done.n_accepted:,} wrong"
-        words = {
-            "kept": "The promise was kept",
-            "broken": "The promise was broken: fit a new gate",
-            "open": "Too few labels to say",
-        }
-        echo(
-            f"{words[done.verdict]}. Accepted rows: {rate}; error rate {done.lower:.4f} to {done.upper:.4f} (each end "
-            f"with confidence {done.confidence:g}), {done.allowed:g} is allowed."
-        )
+        _say_audit(workflows.audit(gate_file, later, labels), as_json=as_json)
+
+
+def _say_audit(done: workflows.Audited, *, as_json: bool) -> None:
+    if as_json:
+        print_json(done.to_dict())
+        return
+    rate = "no row was accepted" if done.error_rate is None else f"{done.n_errors:g} of {done.n_accepted:,} wrong"
+    words = {
+        "kept": "The promise was kept",
+        "broken": "The promise was broken: fit a new gate",
+        "open": "Too few labels to say",
+    }
+    echo(
+        f"{words[done.verdict]}. Accepted rows: {rate}; error rate {done.lower:.4f} to {done.upper:.4f} (each end "
+        f"with confidence {done.confidence:g}), {done.allowed:g} is allowed."
+    )

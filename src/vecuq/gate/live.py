@@ -106,7 +106,7 @@ class LiveGate:
         self.ledger = Ledger(gate.allowed, int(overdue))
         self.memory = Memory()
         self.decided = self.accepted = 0  # in this epoch
-        self.labels = Updated()  # all labels that ever came
+        self.n_labels = self.n_unaudited = 0  # labels of audited rows, and of others, over all epochs
         self.epochs: tuple[Epoch, ...] = ()  # those before this one
         self.saved_as: frozenset[str] = frozenset()  # checksums of the files that it was loaded from or saved to
 
@@ -205,7 +205,8 @@ class LiveGate:
         self.ledger.labels.update(sorted_out.new)
         self.memory.mark(sorted_out.unaudited, LABELLED)
         done = sorted_out.counts()
-        self.labels = Updated(**{name: count + getattr(self.labels, name) for name, count in asdict(done).items()})
+        self.n_labels += done.counted
+        self.n_unaudited += done.unaudited
         return done
 
     def recalibrate(self, gate: Gate) -> Epoch:
@@ -263,7 +264,8 @@ class LiveGate:
             "pending": len(self.pending),
             "overdue": len(self.overdue),
             "lost": self.ledger.closed.lost,
-            "labels": asdict(self.labels),
+            "labels, all epochs": self.n_labels,
+            "labels of rows not audited": self.n_unaudited,
             "earlier epochs": [asdict(one) for one in self.epochs],
             "gate": self.gate.describe(),
         }

@@ -17,16 +17,6 @@ from vecuq.gate.memory import ACCEPTED, AUDITED, EARLIER, MOST_ROWS, Memory
 from vecuq.gate.row_ids import LONGEST, hashes, row_ids
 
 
-class LabelsHeader(Struct):
-    """How many labels ever came; the fields of :class:`vecuq.gate.Updated`."""
-
-    counted: Count
-    repeated: Count
-    unaudited: Count
-    closed: Count
-    unknown: Count
-
-
 class EpochHeader(Struct):
     """What an earlier epoch came to; the fields of :class:`vecuq.gate.Epoch`."""
 
@@ -65,7 +55,8 @@ class LiveHeader(Struct):
     seed: Annotated[int, Meta(ge=0)]
     decided: Count
     accepted: Count
-    labels: LabelsHeader
+    n_labels: Count
+    n_unaudited: Count
     epochs: Annotated[tuple[EpochHeader, ...], Meta(max_length=MOST_EPOCHS)]
     closed: ClosedHeader
 
@@ -122,7 +113,7 @@ def _check_decided(known: LiveHeader, codes: NDArray[np.int_], n_audits: int) ->
 def _check_counts(known: LiveHeader, arrays: dict[str, Any]) -> None:
     """Raise if the labels are not as many as were counted."""
     labelled = known.closed.n_rows - known.closed.lost + int((arrays["audits.labels"] >= 0).sum())
-    if labelled > known.labels.counted or (not known.epochs and labelled < known.labels.counted):
+    if labelled > known.n_labels or (not known.epochs and labelled < known.n_labels):
         raise ValueError("the audited rows have other labels than were counted")
 
 

@@ -12,7 +12,6 @@ from msgspec import structs
 from vecuq._files import checked_header, checksum_of
 from vecuq.conformal import Doubt
 from vecuq.gate.gate import Gate
-from vecuq.gate.late_labels import Updated
 from vecuq.gate.ledger import Closed
 from vecuq.gate.live import Epoch, LiveGate
 from vecuq.gate.live_sense import LiveHeader, check_closed, check_ids, check_live
@@ -33,7 +32,8 @@ def parts_of_live(live: LiveGate) -> tuple[str, dict[str, Any], dict[str, Any]]:
         "seed": live.seed,
         "decided": live.decided,
         "accepted": live.accepted,
-        "labels": asdict(live.labels),
+        "n_labels": live.n_labels,
+        "n_unaudited": live.n_unaudited,
         "epochs": [asdict(one) for one in live.epochs],
         "closed": {"n_rows": closed.n_rows, "wrong": closed.wrong, "lost": closed.lost, "peak": closed.peak},
     }
@@ -63,7 +63,7 @@ def live_of(header: dict[str, Any], arrays: dict[str, Any], load: Callable[[byte
         gate, audit=known.audit, confidence=known.confidence, overdue=known.overdue, random_state=known.seed
     )
     live.decided, live.accepted = known.decided, known.accepted
-    live.labels = Updated(**structs.asdict(known.labels))
+    live.n_labels, live.n_unaudited = known.n_labels, known.n_unaudited
     live.epochs = tuple(Epoch(**structs.asdict(one)) for one in known.epochs)
     live.memory = Memory(dict(zip(_pieces(arrays["memory.hashes"]), arrays["memory.codes"].tolist(), strict=True)))
     live.ledger.labels = dict(zip(_names(arrays), arrays["audits.labels"].tolist(), strict=True))

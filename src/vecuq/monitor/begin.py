@@ -74,8 +74,7 @@ def joint_scores(ranker: Ranker, *, seed: int, thin: int) -> Array:
 
 def _thinned(ranker: Ranker, seed: int, thin: int) -> NDArray[np.intp]:
     """Return which held-back rows stand for all: one of each group, or rows as far apart as those of the stream."""
-    n_held = len(ranker.kept.held)
-    groups = np.asarray(getattr(ranker.kept, "groups", np.empty(0)))
+    n_held, groups = len(ranker.kept.held), ranker.kept.groups
     if len(groups):
         shuffled = np.random.default_rng([seed, GROUPS]).permutation(n_held)
         return np.sort(shuffled[np.unique(groups[shuffled], return_index=True)[1]]).astype(np.intp)

@@ -54,8 +54,7 @@ class StreamSelection:
         self.alpha = in_range("alpha", alpha, 0.0, 1.0, ends="()")
         self.method = one_of("method", method, tuple(_METHODS))
         # Where rows come in groups, p-values count groups.
-        n_held = getattr(self.ranker, "n_groups", None) or len(self.ranker.calibration_scores)
-        begin = Discoveries.new(n_held)
+        begin = Discoveries.new(self.ranker.n_groups or len(self.ranker.calibration_scores))
         self.state = begin if state is None else state
         if len(self.state.counts) != len(begin.counts):
             raise SettingError(
