@@ -187,7 +187,7 @@ def _of_gate(gate: Any) -> dict[str, Array]:
 
 def _of_live(live: Any) -> dict[str, Array]:
     rows = {"entropy": _rows()[:, 0], "knn": _rows()[:, 1]}
-    done = live.decide(rows, range(30, 30 + len(_rows())), by=["a", "b"] * (len(_rows()) // 2))
+    done = live.decide(rows, range(100, 100 + len(_rows())), by=["a", "b"] * (len(_rows()) // 2))
     stands = live.standing
     return {
         "accept": done.accept,
