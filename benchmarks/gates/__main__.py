@@ -77,7 +77,7 @@ def _measure(found: Results, family: str, sets: list[Population], draws: int) ->
         found.checked = _added(found.checked, same_as_the_product(sets))
     with _timed(f"{family}: the average promise"):
         found.batches += study_batches(family, sets, TARGETS, draws)
-    few = max(draws // 5, 20)
+    few = max(draws // 5, 5)
     with _timed(f"{family}: rivals"):
         for rule in (MAPIE, LOGISTIC, BEST):
             if rule != MAPIE or find_spec("mapie") is not None:
@@ -101,7 +101,7 @@ def _rival(family: str, sets: list[Population], rule: str, draws: int) -> list[C
 def _measure_more(found: Results, family: str, sets: list[Population], data: Path, draws: int) -> None:
     """Measure what the figure needs, categories, other distributions, and asking for labels."""
     with _timed(f"{family}: alignment, categories, asking"):
-        few = max(draws // 5, 20)
+        few = max(draws // 5, 5)
         found.aligned += study_batches(family, sets, (AT,), few, sizes=(1000,), labels=FIGURE_LABELS)
         found.asked.append(study_asking(family, sets, draws))
         if family == "mcq":
