@@ -267,7 +267,8 @@ NOT_FOUND_OUT = {
         *("settings.confidence", "settings.guard", "simultaneous", "table.coverage", "table.wrong"),
     },
     # What happened before, and what was chosen: nothing else remembers it.
-    "live": OF_LIVE,
+    # While no row is forgotten, the rows that are remembered are all that were decided.
+    "live": OF_LIVE - {"accepted", "decided"},
     "live for long": OF_LIVE | {"closed.lost", "closed.peak"},
 }
 # A decision that was another, a name that new rows lack, medians that reasons need, a density of other members.

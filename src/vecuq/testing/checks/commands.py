@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from vecuq._check import printable
+from vecuq.cli import printable
 from vecuq.testing.attack import BrokenPromiseError
 from vecuq.testing.hostile.cells import MARKUP
 from vecuq.testing.hostile.commands import command_names, parameters
