@@ -1,8 +1,8 @@
 """What the doctor says beside what happens: copies, clusters, time series, drift, out-of-distribution rows.
 
 Every case is drawn many times. Each calibration table is examined, fitted with default settings, and scores fresh rows
-of the same law: rows of other records, groups and times. Run with ``python -m benchmarks.doctor_words``. It takes about
-ten minutes.
+of the same law: rows of other records, groups and times. Run with ``python -m benchmarks.doctor_words``; docs/doctor.md
+shows the results. It takes about ten minutes.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ def severities(found: list[Draw]) -> str:
 def said(found: list[Draw], read: Callable[[dict[str, Any]], Any]) -> str:
     """Return the mean of a figure over the tables in which something was found."""
     figures = [read(one.finding.figures) for one in found if one.finding.severity != "ok"]
-    return "-" if len(figures) < DRAWS / 20 else f"{np.mean(figures):.1%}"
+    known = len(figures) >= DRAWS / 20 and not np.isnan(figures).any()
+    return f"{np.mean(figures):.1%}" if known else "-"
 
 
 def happened(found: list[Draw], alpha: float, rows: int = 0) -> str:

@@ -132,3 +132,13 @@ def test_no_page_promises_more_than_its_theorem(page):
 def test_what_a_promise_assumes_is_said_where_it_is_made(page):
     words = words_of(ROOT / page).replace("**", "")
     assert [sentence for sentence in SAID[page] if sentence not in words] == []
+
+
+def test_the_page_states_the_limits_that_hold():
+    from vecuq._files import limits
+
+    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+    assert f"| {limits.ROOM_GIB:g} GiB, or {limits.MOST_RATIO} times the size of the file" in page
+    assert f"in all, read piece by piece | {limits.MOST_ROOMS} times that |" in page
+    assert f"| {limits.MOST_COLUMNS:,}; {limits.LONGEST_NAME:,} |" in page
+    assert f"| {limits.ROW_BYTES // 2**20} MiB; {limits.LINE_BYTES // 2**20} MiB |" in page

@@ -170,3 +170,27 @@ def test_rows_unlike_the_labelled_ones_are_named_after_the_decision(folder):
     done = run(folder, "score gate.vecuq shifted.csv -o shifted.parquet")
     assert "differ from those of the labelled rows" in done.stderr
     assert "differ from" not in run(folder, "score gate.vecuq new.csv -o decided.csv").stderr
+
+
+def test_a_state_draws_an_audit_takes_labels_by_id_and_says_how_the_promise_stands(folder):
+    line = "score gate.vecuq new.csv -o live.csv --state live.vecuq --id id --audit 0.5"
+    assert "drawn for the audit" in run(folder, line).output
+    first = pd.read_csv(folder / "live.csv")
+    assert first["audit"].sum() > 100
+    assert not first["audit"][~first["accept"]].any()
+    run(folder, line)
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "live.csv"), first)
+    done = run(folder, "audit live.vecuq live.csv --correct is_correct --id id")
+    assert f"{first['audit'].sum():,} labels counted" in done.output
+    assert "not drawn for the audit" in done.output
+    state = json.loads(run(folder, "audit live.vecuq live.csv --correct is_correct --id id --json").stdout)
+    assert state["counted"] == 0
+    assert state["live"]["state"] in ("proven", "unproven")
+    assert "Epoch 2" in run(folder, "audit live.vecuq --recalibrate gate.vecuq").output
+
+
+def test_options_of_a_state_need_one(folder):
+    assert "goes with --state" in " ".join(
+        run(folder, "score gate.vecuq new.csv -o x.csv --id id", code=2).stderr.split()
+    )
+    assert "Labelled rows are needed" in run(folder, "audit gate.vecuq", code=1).stderr

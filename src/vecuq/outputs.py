@@ -205,7 +205,7 @@ def _as_array(data: Any) -> Any:
 
 def _split_members(data: Any) -> tuple[Any, ...]:
     parts = [_as_array(part) for part in data] if isinstance(data, list | tuple) else [_as_array(data)]
-    members = [member for part in parts for member in ([part] if part.ndim == 2 else list(part))]
+    members = [member for part in parts for member in (list(part) if part.ndim > 2 else [part])]
     if not members or any(member.ndim != 2 or member.shape[1] == 0 for member in members):
         raise TableError(
             f"Logits or probabilities must have shape (rows, classes) or (members, rows, classes); "

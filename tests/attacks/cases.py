@@ -186,6 +186,12 @@ CASES = {
     "a density without a shape": Case(
         lambda: in_array("pipeline", "density/mahalanobis/whitening", np.zeros_like), taken=False
     ),
+    "a live gate that accepted more than it remembers": Case(
+        lambda: saved("live", lambda header, _: header.update(accepted=header["accepted"] + 1)), taken=False
+    ),
+    "a live gate that decided more than it remembers": Case(
+        lambda: saved("live", lambda header, _: header.update(decided=header["decided"] + 1)), taken=False
+    ),
     # Answers
     "a line without an id and with nobody's question": Case(
         lambda: Attack(

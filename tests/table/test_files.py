@@ -288,6 +288,7 @@ BAD_NPZ = {
     "matrices": ({"logits": np.ones((2, 3))}, "a matrix named scores with names in an array named columns"),
     "a single number": ({"a": np.float64(1)}, "one-dimensional"),
     "too few names": ({"scores": np.ones((2, 3)), "columns": ["a"]}, "names 1 columns, scores has 3"),
+    "a name without a list": ({"scores": np.ones((2, 3)), "columns": np.array("a")}, "names 1 columns, scores has 3"),
     "doubled names": ({"scores": np.ones((2, 2)), "columns": ["a", "a"]}, "come twice"),
     "a name taken": ({"scores": np.ones((2, 1)), "columns": ["a"], "a": np.ones(2)}, "come twice"),
     "complex numbers": ({"a": np.ones(2, dtype=complex)}, "cannot be read as npz"),

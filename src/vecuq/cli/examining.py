@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from vecuq import workflows
+from vecuq._check import printable
 from vecuq.cli.options import (
     AsJson,
     Calibration,
@@ -22,7 +23,7 @@ from vecuq.cli.options import (
     listed,
 )
 from vecuq.cli.talk import echo, friendly_errors, print_json, table_width, usage_errors, working
-from vecuq.cli.wording import as_options, printable
+from vecuq.cli.wording import as_options
 from vecuq.ranker import Settings
 
 _DEFAULTS = Settings()

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from vecuq import workflows
+from vecuq.cli.living import IdColumn, Recalibrate, recalibrate, take_labels
 from vecuq.cli.options import KINDS, TABLES, AsJson, Force, table_argument
 from vecuq.cli.talk import echo, friendly_errors, print_json, print_table, usage_errors, working
+from vecuq.errors import SettingError
 
 _TARGET, _LABELS = "The target (one of these)", "The labels"
 
@@ -31,7 +33,6 @@ Group = Annotated[
     str | None, _label("Column of rows that come together (sessions, documents): groups are the evidence.", "--group")
 ]
 By = Annotated[str | None, _label("Column of categories: a certificate for each.", "--by")]
-GateFile = Annotated[Path, typer.Argument(help="Gate written by `vecuq gate`.", metavar="GATE", show_default=False)]
 
 
 def gate(
@@ -181,34 +182,56 @@ def sample(
 
 
 def audit(
-    gate_file: GateFile,
-    later: Annotated[list[Path], table_argument(f"Later rows with labels, drawn at random: {TABLES}.", "LATER")],
+    gate_file: Annotated[
+        Path,
+        typer.Argument(
+            help="Gate written by `vecuq gate`, or the state of `vecuq score --state`.",
+            metavar="GATE",
+            show_default=False,
+        ),
+    ],
+    later: Annotated[
+        list[Path] | None, table_argument(f"Later rows with labels, drawn at random: {TABLES}.", "LATER")
+    ] = None,
     correct: Correct = None,
     wrong: Wrong = None,
     graded: Annotated[str | None, _label("Or: column with a quality between 0 and 1.", "--quality-column")] = None,
     group: Group = None,
     by: By = None,
+    ids: IdColumn = None,
+    recalibrated: Recalibrate = None,
     as_json: AsJson = False,
 ) -> None:
     """Check with later labels whether a gate has kept its promise.
 
-    The labels must be a random sample of the rows that were decided, not those that somebody found suspicious. Exit
-    code 0 whatever the verdict: kept, broken, or open (too few labels to say).
+    The labels must be a random sample of the rows that were decided, not those that somebody found suspicious. The
+    state of `vecuq score --state` knows which rows were drawn, takes their labels by id whenever they come, and says
+    whether the promise is proven, unproven or broken. The exit code is 0 whatever the verdict.
     """
     with usage_errors():
         labels = workflows.LabelColumns(correct, wrong, graded, group, by)
     with friendly_errors():
-        done = workflows.audit(gate_file, later, labels)
-        if as_json:
-            print_json(done.to_dict())
-            return
-        rate = "no row was accepted" if done.error_rate is None else f"{done.n_errors:g} of {done.n_accepted:,} wrong"
-        words = {
-            "kept": "The promise was kept",
-            "broken": "The promise was broken: fit a new gate",
-            "open": "Too few labels to say",
-        }
-        echo(
-            f"{words[done.verdict]}. Accepted rows: {rate}; error rate {done.lower:.4f} to {done.upper:.4f} (each end "
-            f"with confidence {done.confidence:g}), {done.allowed:g} is allowed."
-        )
+        if recalibrated is not None:
+            recalibrate(gate_file, recalibrated, as_json=as_json)
+        elif not later:
+            raise SettingError("Labelled rows are needed: vecuq audit GATE LATER --correct COLUMN.")
+        elif workflows.is_live(gate_file):
+            take_labels(gate_file, later, labels, ids, as_json=as_json)
+        else:
+            _say_audit(workflows.audit(gate_file, later, labels), as_json=as_json)
+
+
+def _say_audit(done: workflows.Audited, *, as_json: bool) -> None:
+    if as_json:
+        print_json(done.to_dict())
+        return
+    rate = "no row was accepted" if done.error_rate is None else f"{done.n_errors:g} of {done.n_accepted:,} wrong"
+    words = {
+        "kept": "The promise was kept",
+        "broken": "The promise was broken: fit a new gate",
+        "open": "Too few labels to say",
+    }
+    echo(
+        f"{words[done.verdict]}. Accepted rows: {rate}; error rate {done.lower:.4f} to {done.upper:.4f} (each end "
+        f"with confidence {done.confidence:g}), {done.allowed:g} is allowed."
+    )

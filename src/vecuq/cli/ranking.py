@@ -9,6 +9,7 @@ import typer
 
 from vecuq import workflows
 from vecuq.cli.fitting import fit_as_dict, print_fit
+from vecuq.cli.living import AuditShare, IdColumn, Overdue, State, decide, refuse_stray, say_decided
 from vecuq.cli.options import (
     Alpha,
     AsJson,
@@ -52,6 +53,10 @@ def score(
     top: Top = None,
     replace: Replace = False,
     by: ByColumn = None,
+    state: State = None,
+    ids: IdColumn = None,
+    audit: AuditShare = None,
+    overdue: Overdue = None,
     stdout_format: Annotated[
         str, typer.Option(help="What -o - writes: jsonl, or arrow (an IPC stream).", metavar="jsonl|arrow")
     ] = "jsonl",
@@ -62,15 +67,23 @@ def score(
 ) -> None:
     """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.
 
-    A gate adds `accept` and `p_wrong` as well. A saved pipeline (VecUQPipeline in Python) takes a file of a
-    classifier's outputs instead of a table. Several files are one table if they have the same columns.
+    A gate adds `accept` and `p_wrong` as well; with `--state` it also draws rows for an audit. A saved pipeline
+    (VecUQPipeline in Python) takes a file of a classifier's outputs instead of a table. Several files are one table if
+    they have the same columns.
     """
     to_stdout = str(ranked) == "-"
     with usage_errors():
         wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, not no_formulas, confidence)
+        refuse_stray(state, id=ids, audit=audit, overdue=overdue)
         if to_stdout and as_json:
             raise typer.BadParameter("--json prints to stdout too; write the table to a file.")
     with friendly_errors():
+        if state is not None:
+            with watching(new) as watch:
+                how = {"wanted": wanted, "stdout_format": stdout_format, "force": force, "watch": watch}
+                decided = decide(model, new, ranked, state, ids, by, audit=audit, overdue=overdue, **how)
+            say_decided(decided, as_json=as_json, out=ranked, summary=_summary(decided.scored, wanted))
+            return
         with watching(new) as watch:
             done = workflows.score(
                 model, new, ranked, **vars(wanted), stdout_format=stdout_format, by=by, force=force, watch=watch

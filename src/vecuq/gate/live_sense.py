@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta, Struct
+from numpy.typing import NDArray
 
 from vecuq._check import one_of
 from vecuq._files import AtLeastOne, Count, Numbers, Rate, Rule, between, check_arrays, refuse
 from vecuq.conformal import Doubt, doubted
 from vecuq.gate.ledger import MOST_AUDITS, Closed
 from vecuq.gate.live import MOST_EPOCHS, STATES
-from vecuq.gate.memory import ACCEPTED, AUDITED, MOST_ROWS, Memory
+from vecuq.gate.memory import ACCEPTED, AUDITED, EARLIER, MOST_ROWS, Memory
 from vecuq.gate.row_ids import LONGEST, hashes, row_ids
 
 
@@ -50,7 +51,7 @@ class LiveHeader(Struct):
     version: AtLeastOne
     audit: Annotated[float, Meta(gt=0.0, le=1.0)]
     confidence: Rate
-    overdue: Annotated[int, Meta(ge=1, le=MOST_AUDITS)]
+    overdue: AtLeastOne
     seed: Annotated[int, Meta(ge=0)]
     decided: Count
     accepted: Count
@@ -95,6 +96,18 @@ def check_live(known: LiveHeader, arrays: dict[str, Any]) -> None:
     if known.closed.n_rows and sizes["audits"] < MOST_AUDITS:
         raise ValueError("rows were closed before there were too many")
     _check_counts(known, arrays)
+    _check_decided(known, arrays["memory.codes"].astype(int), sizes["audits"])
+
+
+def _check_decided(known: LiveHeader, codes: NDArray[np.int_], n_audits: int) -> None:
+    """Raise if the rows that are remembered of this epoch are not as many as were decided and accepted."""
+    own = codes[(codes & EARLIER) == 0]
+    accepted = n_audits + int((own & ACCEPTED).sum())
+    rejected = n_audits + len(own) - accepted
+    more = known.accepted - accepted, known.decided - known.accepted - rejected
+    # Once there are too many, the earliest are forgotten.
+    if min(more) < 0 or (max(more) > 0 and len(codes) < MOST_ROWS):
+        raise ValueError("other rows were decided or accepted than are remembered")
 
 
 def _check_counts(known: LiveHeader, arrays: dict[str, Any]) -> None:

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from vecuq._draw import GREY, PALETTE, blank, name_axes
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_MOST_LINES = len(PALETTE)
 
 
 def coverage_picture(
     lines: Mapping[str, Sequence[tuple[float, float]]], used: str, *, target: float | None = None
 ) -> Figure:
     """Draw the share of rows that each order accepts at every certified accuracy; each point stands by itself."""
+    from vecuq._draw import GREY, PALETTE, blank, name_axes  # not above: it brings matplotlib
+
     figure, axes = blank()
-    chosen = [used, *(name for name in lines if name != used)][:_MOST_LINES]
+    chosen = [used, *(name for name in lines if name != used)][: len(PALETTE)]
     for name, colour in zip(chosen, PALETTE, strict=False):
         accuracy, coverage = zip(*lines[name], strict=True)
         width = 2.6 if name == used else 1.4
