@@ -14,7 +14,7 @@ JOBS   ?= auto
 MINUTES ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz test-slow test-models test-lowest check rooms format bench bench-quick reproduce clean
+.PHONY: help demo test fuzz test-slow test-models test-lowest check rooms format bench bench-quick gates reproduce clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,13 @@ bench: $(BENCH)/.installed ## every benchmark, peers beside us; writes benchmark
 
 bench-quick: $(STAMP) ## fit and score beside POT, one line per claim, under four minutes
 	$(BIN)/python -m benchmarks --quick
+
+# The scores with labels that the gate is measured on; they are no part of the repository.
+COMBINING ?= ../shared/data/combining
+
+gates: $(STAMP) ## the gate on real scores, beside MAPIE; writes benchmarks/GATES.md and docs/img/gate.png
+	$(BIN)/python -m pip install --quiet "mapie>=1.6"
+	$(BIN)/python -m benchmarks.gates --data $(COMBINING) --figure docs/img/gate.png
 
 reproduce: $(STAMP) ## every table and figure of the paper that is built so far; writes reproduced/
 	$(BIN)/vecuq reproduce all --out reproduced

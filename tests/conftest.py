@@ -7,15 +7,15 @@ from functools import partialmethod
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from typer.testing import CliRunner
 
 from vecuq import fit_ranker
 from vecuq.cli import app
 
 SCORES = ("entropy", "knn")
-# A deadline asserts a time, and fails on a busy machine.
-settings.register_profile("vecuq", deadline=None)
+# A deadline asserts a time, and so does the check for slow strategies: both fail on a busy machine.
+settings.register_profile("vecuq", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("vecuq")
 # Tests side by side (pytest-xdist) run with COLUMNS=80; tables must not depend on who runs the tests.
 os.environ.pop("COLUMNS", None)

@@ -89,7 +89,7 @@ def test_every_command_explains_itself_on_80_columns(run, monkeypatch, command):
     assert "<bool>" not in result.stdout
     assert "…" not in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 80
-    assert ("--out" in result.stdout) == (command not in ("measures", "doctor", "info", "monitor", "audit"))
+    assert ("--out" in result.stdout) == (command not in ("measures", "doctor", "info", "monitor", "audit", "live"))
 
 
 def test_no_command_is_forgotten():

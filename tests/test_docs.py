@@ -47,7 +47,7 @@ def test_the_readme_can_be_read_in_a_minute():
     assert max(map(len, text.splitlines())) <= 100
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "adr").glob("*.md")), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "adr").glob("0*.md")), ids=lambda page: page.stem)
 def test_a_design_decision_takes_about_half_a_page(page):
     assert len(page.read_text("utf-8").split()) <= 350
 
@@ -104,7 +104,7 @@ SAID = {
     ),
     "docs/decisions.md": (
         "No dependence in time",
-        "No sessions",
+        "Sessions are named",
         "You have one set, and it serves every decision",
         "If the calibration rows are complete, any regular share of missing values is a change",
         "for independent rows without drift, the chance of *ever* raising a false alarm",

@@ -180,17 +180,16 @@ def test_a_state_draws_an_audit_takes_labels_by_id_and_says_how_the_promise_stan
     assert not first["audit"][~first["accept"]].any()
     run(folder, line)
     pd.testing.assert_frame_equal(pd.read_csv(folder / "live.csv"), first)
-    done = run(folder, "audit live.vecuq live.csv --correct is_correct --id id")
-    assert f"{first['audit'].sum():,} labels counted" in done.output
-    assert "not drawn for the audit" in done.output
-    state = json.loads(run(folder, "audit live.vecuq live.csv --correct is_correct --id id --json").stdout)
-    assert state["counted"] == 0
-    assert state["live"]["state"] in ("proven", "unproven")
-    assert "Epoch 2" in run(folder, "audit live.vecuq --recalibrate gate.vecuq").output
+    done = run(folder, "live live.vecuq live.csv --correct is_correct")
+    assert f"{first['audit'].sum():,} labels of audited rows" in done.output
+    assert "not drawn" in done.output
+    state = json.loads(run(folder, "live live.vecuq live.csv --correct is_correct --id id --json").stdout)
+    assert state["taken"]["counted"] == 0
+    assert state["state"] in ("proven", "unproven")
+    assert "Epoch 2" in run(folder, "live live.vecuq --recalibrate gate.vecuq").output
 
 
 def test_options_of_a_state_need_one(folder):
     assert "goes with --state" in " ".join(
         run(folder, "score gate.vecuq new.csv -o x.csv --id id", code=2).stderr.split()
     )
-    assert "Labelled rows are needed" in run(folder, "audit gate.vecuq", code=1).stderr

@@ -1,5 +1,7 @@
 """A live gate on disk: tables in, decisions out, labels by id, one state that every run goes on from."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -76,6 +78,32 @@ def test_labels_come_by_id_and_rows_without_one_are_left_out(folder):
     live = load("live.vecuq")
     assert len(live.pending) + len(live.overdue) == (found["audit"] & ~known).sum()
     assert done.live.to_bytes() == live.to_bytes()
+
+
+def test_labels_on_the_command_line(folder, run):
+    decide()
+    found = pd.read_csv("out.csv")
+    shown = run("live", "live.vecuq", "out.csv", "--correct", "ok")
+    audits, others = int(found["audit"].sum()), int((~found["audit"]).sum())
+    first, paragraph = shown.stdout.split("\n", 1)
+    assert first == f"{audits} labels of audited rows; {others} of rows that were not drawn"
+    assert " ".join(paragraph.split()) == str(load("live.vecuq"))
+    again = json.loads(run("live", "live.vecuq", "out.csv", "--wrong", "ok", "--json", "--id", "knn").stdout or "{}")
+    assert again == {}
+    known = json.loads(run("live", "live.vecuq", "--json").stdout)
+    assert known["state"] == load("live.vecuq").state
+    assert known["counted"] == audits
+
+
+def test_a_broken_promise_exits_with_one_if_that_is_asked_for_and_a_new_gate_begins_anew(folder, run):
+    decide()
+    found = pd.read_csv("out.csv").assign(bad=1)
+    found[["id", "bad"]].to_csv("labels.csv", index=False)
+    assert run("live", "live.vecuq", "labels.csv", "--wrong", "bad").exit_code == 0
+    assert run("live", "live.vecuq", "--strict").exit_code == 1
+    shown = run("live", "live.vecuq", "--recalibrate", "gate.vecuq", "--strict")
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith("Epoch 2; the one before ended broken")
 
 
 def test_unknown_labels_are_refused_and_leave_the_state_as_it_was(folder):

@@ -72,12 +72,12 @@ def _decisions(calibration, new):
         "flipped/at_median": model.p_values_at_median(new),
         "flipped/randomised": model.p_values(new, ties="randomised", random_state=3),
         "flipped/flag": model.flag(new, 0.05).astype(float),
-        "flipped/select": model.select(new, 0.1).astype(float),
     }
     import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        out["flipped/select"] = model.select(new, 0.1).astype(float)  # none, and it says how many it would take
         out["missing/uncertainty"] = marginal.uncertainty(rows)
         out["missing/p_values"] = marginal.p_values(rows)
         out["missing/contributions"] = marginal.explain(rows)

@@ -26,16 +26,26 @@ class Writer:
     outputs: tuple
 
 
-# Labels come for rows that a live gate has decided in an earlier run.
+# Rows are decided by a live gate, which begins where there is none yet.
+DECIDE = """
+from pathlib import Path
+import numpy as np, pandas as pd
+from vecuq import Gate, load, workflows
+if not Path("out.vecuq").exists():
+    rows = pd.read_csv("c.csv")
+    Gate(load("m.vecuq"), accuracy=0.5).fit(rows[["entropy", "knn"]], np.arange(len(rows)) % 9 > 0).save("g.vecuq")
+settings = workflows.LiveSettings(audit=0.5)
+workflows.decide_live("g.vecuq", "n.csv", "out.csv", state="out.vecuq", ids="id", settings=settings)
+"""
+# And then labels come for them.
 UPDATE = """
 from pathlib import Path
 from vecuq import workflows
 if Path("out.vecuq").exists():
     workflows.update_live("out.vecuq", "out.csv", workflows.LabelColumns(wrong="is_ood"), ids="id")
 else:
-    settings = workflows.LiveSettings(audit=0.5)
-    workflows.decide_live("g.vecuq", "n.csv", "out.csv", state="out.vecuq", ids="id", settings=settings)
-"""
+    exec(DECIDE)
+""".replace("DECIDE", repr(DECIDE))
 WRITERS = {
     "fit": Writer(("fit", "c.csv", *COLUMNS, "-o", "out.vecuq"), ("out.vecuq",)),
     "score": Writer(("score", "m.vecuq", "n.csv", "-o", "out.parquet"), ("out.parquet",)),
@@ -65,16 +75,17 @@ WRITERS = {
         ("out.csv", "out.vecuq"),
     ),
     "sample": Writer(("sample", "n.csv", "-n", "20", "-o", "out.csv"), ("out.csv",)),
-    "labels over time": Writer(("python", UPDATE), ("out.vecuq",)),
+    "decide": Writer(("python", DECIDE), ("out.csv", "out.vecuq")),
+    "update": Writer(("python", UPDATE), ("out.vecuq",)),
     "demo": Writer(("demo", "-o", "out"), ("out",)),
     "reproduce": Writer(("reproduce", "toy", "-o", "out"), ("out",)),
 }
 IDS = list(WRITERS)
 # Options whose files are only read.
 READ = {
-    "audit": {"recalibrated"},
     "fit": {"labelled"},
     "gate": {"unlabelled"},
+    "live": {"recalibrate"},
     "measure": {"train", "samples"},
     "monitor": {"calibration"},
     "reproduce": {"data_dir"},
@@ -134,7 +145,7 @@ def begun(drive, tmp_path_factory):
             before.mkdir()
             write_inputs(before, 1)
             assert drive(before, *WRITERS["fit"].words[:-1], "m.vecuq")["code"] == 0
-            if any("g.vecuq" in word for word in WRITERS[name].words):
+            if "g.vecuq" in WRITERS[name].words:
                 assert drive(before, *WRITERS["gate"].words[:7], "-o", "g.vecuq")["code"] == 0
             done = drive(before, *WRITERS[name].words)
             assert done["code"] == 0, done

@@ -176,7 +176,7 @@ def test_two_days_decided_at_once_are_both_counted_and_labels_find_both(drive, g
     live = load(gated / "live.vecuq")
     audits = sum(pd.read_csv(gated / f"{day}.out.csv")["audit"].sum() for day in ("monday", "tuesday"))
     assert (live.decided, live.audited) == (300, audits)
-    words = ("audit", "live.vecuq", "--correct", "ok", "--id", "id")
+    words = ("live", "live.vecuq", "--correct", "ok")
     labelled = drive.at_once(gated, *((*words[:2], f"{day}.csv", *words[2:]) for day in ("monday", "tuesday")))
     assert [run["code"] for run in labelled] == [0, 0], labelled
     assert load(gated / "live.vecuq").n_labels == audits

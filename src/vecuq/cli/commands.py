@@ -46,6 +46,10 @@ COMMANDS = {
     "sample": Entry("gating:sample", "Draw rows at random, to be labelled: only such labels certify a gate."),
     "gate": Entry("gating:gate", "Find with labelled rows which answers may be trusted, and save the proof as a gate."),
     "audit": Entry("gating:audit", "Check with later labels whether a gate has kept its promise."),
+    "live": Entry(
+        "living:live",
+        "Take labels of a gate's audit, by id, and say whether its promise is proven, unproven or broken.",
+    ),
     "report": Entry("ranking:report", "Write a self-contained HTML page about new rows and how the model ranks them."),
     "evaluate": Entry("evaluating:evaluate", "Measure how well each score, and `uncertainty`, does on labelled rows."),
     "compare": Entry(

@@ -8,10 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from vecuq import workflows
-from vecuq.cli.living import IdColumn, Recalibrate, recalibrate, take_labels
 from vecuq.cli.options import KINDS, TABLES, AsJson, Force, table_argument
 from vecuq.cli.talk import echo, friendly_errors, print_json, print_table, usage_errors, working
-from vecuq.errors import SettingError
 
 _TARGET, _LABELS = "The target (one of these)", "The labels"
 
@@ -183,42 +181,26 @@ def sample(
 
 def audit(
     gate_file: Annotated[
-        Path,
-        typer.Argument(
-            help="Gate written by `vecuq gate`, or the state of `vecuq score --state`.",
-            metavar="GATE",
-            show_default=False,
-        ),
+        Path, typer.Argument(help="Gate written by `vecuq gate`.", metavar="GATE", show_default=False)
     ],
-    later: Annotated[
-        list[Path] | None, table_argument(f"Later rows with labels, drawn at random: {TABLES}.", "LATER")
-    ] = None,
+    later: Annotated[list[Path], table_argument(f"Later rows with labels, drawn at random: {TABLES}.", "LATER")],
     correct: Correct = None,
     wrong: Wrong = None,
     graded: Annotated[str | None, _label("Or: column with a quality between 0 and 1.", "--quality-column")] = None,
     group: Group = None,
     by: By = None,
-    ids: IdColumn = None,
-    recalibrated: Recalibrate = None,
     as_json: AsJson = False,
 ) -> None:
     """Check with later labels whether a gate has kept its promise.
 
-    The labels must be a random sample of the rows that were decided, not those that somebody found suspicious. The
-    state of `vecuq score --state` knows which rows were drawn, takes their labels by id whenever they come, and says
-    whether the promise is proven, unproven or broken. The exit code is 0 whatever the verdict.
+    The labels must be a random sample of the rows that were decided, not those that somebody found suspicious. The exit
+    code is 0 whatever the verdict: kept, broken, or open (too few labels to say). `vecuq score --state` draws such rows
+    by itself, and `vecuq live` takes their labels.
     """
     with usage_errors():
         labels = workflows.LabelColumns(correct, wrong, graded, group, by)
     with friendly_errors():
-        if recalibrated is not None:
-            recalibrate(gate_file, recalibrated, as_json=as_json)
-        elif not later:
-            raise SettingError("Labelled rows are needed: vecuq audit GATE LATER --correct COLUMN.")
-        elif workflows.is_live(gate_file):
-            take_labels(gate_file, later, labels, ids, as_json=as_json)
-        else:
-            _say_audit(workflows.audit(gate_file, later, labels), as_json=as_json)
+        _say_audit(workflows.audit(gate_file, later, labels), as_json=as_json)
 
 
 def _say_audit(done: workflows.Audited, *, as_json: bool) -> None:

@@ -1,14 +1,18 @@
-"""A gate over time: the parts of `vecuq score` and `vecuq audit` that keep a state."""
+"""A gate over time: `vecuq live`, and the options of `vecuq score` that keep a state."""
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from vecuq import workflows
-from vecuq.cli.talk import echo, print_json
+from vecuq._check import in_range
+from vecuq.cli.gating import Correct, Wrong
+from vecuq.cli.options import TABLES, AsJson, table_argument
+from vecuq.cli.talk import counted, echo, friendly_errors, note, print_json, usage_errors
 from vecuq.errors import SettingError
 
 _LIVE = "A gate over time"
@@ -31,9 +35,70 @@ Overdue = Annotated[
     int | None,
     _live("An audited row without a label counts as wrong after so many later audited rows.", "--overdue"),
 ]
-Recalibrate = Annotated[
-    Path | None, _live("Go on with this gate from now on; the promise starts anew.", "--recalibrate", metavar="GATE")
+StateFile = Annotated[
+    Path, typer.Argument(help="State of a live gate, from `vecuq score --state`.", metavar="LIVE", show_default=False)
 ]
+
+
+def live(
+    state: StateFile,
+    labelled: Annotated[
+        list[Path] | None, table_argument(f"Labels of rows that were decided: {TABLES}.", "LABELLED")
+    ] = None,
+    ids: Annotated[str, typer.Option("--id", help="Column with the id of every row.")] = "id",
+    correct: Correct = None,
+    wrong: Wrong = None,
+    skip_unknown: Annotated[
+        bool, typer.Option("--skip-unknown", help="Leave out labels of rows that were never decided.")
+    ] = False,
+    recalibrate: Annotated[
+        Path | None, typer.Option(help="Go on with this gate: a new epoch begins.", show_default=False)
+    ] = None,
+    wait: Annotated[
+        float, typer.Option(help="Seconds to wait while another run uses the state.", metavar="SECONDS")
+    ] = workflows.DEFAULT_WAIT,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if the promise is broken.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take labels of a gate's audit, by id, and say whether its promise is proven, unproven or broken.
+
+    Only rows that were drawn for the audit count; labels of others are counted apart. Rows without a label are left
+    out. A label may come late or again; one that contradicts another is refused. Without labels, shows how it stands.
+    """
+    with usage_errors():
+        in_range("wait", wait, 0.0)
+        labels = workflows.LabelColumns(correct, wrong)
+    with friendly_errors():
+        how: dict[str, Any] = {"wait": wait, "watch": replace(workflows.Watch(), waiting=note)}
+        said: dict[str, Any] = {}
+        if labelled:
+            unknown = "skip" if skip_unknown else "refuse"
+            taken = workflows.update_live(state, labelled, labels, ids=ids, unknown=unknown, **how)
+            said["taken"] = {**asdict(taken.updated), "unlabelled": taken.unlabelled}
+        if recalibrate is not None:
+            said["ended"] = asdict(workflows.recalibrate_live(state, recalibrate, **how)[0])
+        found = workflows.load_live(state)
+        if as_json:
+            print_json({**said, **found.describe()})
+        else:
+            _say(said, str(found))
+    if strict and found.state == "broken":
+        raise typer.Exit(1)
+
+
+def _say(said: dict[str, Any], paragraph: str) -> None:
+    taken = said.get("taken")
+    if taken is not None:
+        words = {
+            "repeated": "that came again",
+            "unaudited": "of rows that were not drawn",
+            "closed": "of rows that are closed",
+            "unknown": "of rows that were never decided",
+        }
+        others = [f"{taken[name]:,} {what}" for name, what in words.items() if taken[name]]
+        others += [f"{counted(taken['unlabelled'], 'row')} without one"] if taken["unlabelled"] else []
+        echo(f"{counted(taken['counted'], 'label')} of audited rows" + "".join(f"; {other}" for other in others))
+    echo(paragraph)
 
 
 def refuse_stray(state: Path | None, **options: Any) -> None:
@@ -60,33 +125,3 @@ def say_decided(done: workflows.Decided, *, as_json: bool, out: Path, summary: s
     to_stdout = str(out) == "-"
     echo(f"{summary} -> {'stdout' if to_stdout else out}", err=to_stdout)
     echo(str(done.live), err=to_stdout)
-
-
-def take_labels(
-    state: Path, later: list[Path], labels: workflows.LabelColumns, ids: str | None, *, as_json: bool
-) -> None:
-    """Hand labels to a live gate, and print how its promise stands."""
-    done = workflows.update_live(state, later, labels, ids=ids or "id")
-    if as_json:
-        print_json({**vars(done.updated), "unlabelled": done.unlabelled, "live": done.live.describe()})
-        return
-    found = done.updated
-    others = {
-        "repeated": found.repeated,
-        "of rows that were not drawn for the audit": found.unaudited,
-        "of rows of an earlier gate": found.closed,
-        "of unknown rows": found.unknown,
-        "rows without a label": done.unlabelled,
-    }
-    counts = ", ".join(f"{count:,} {what}" for what, count in others.items() if count)
-    echo(f"{found.counted:,} labels counted{f' (left out: {counts})' if counts else ''}.")
-    echo(str(done.live))
-
-
-def recalibrate(state: Path, gate: Path, *, as_json: bool) -> None:
-    """Let a live gate go on with another gate."""
-    ended, live = workflows.recalibrate_live(state, gate)
-    if as_json:
-        print_json({"ended": vars(ended), "live": live.describe()})
-    else:
-        echo(str(live))

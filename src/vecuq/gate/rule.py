@@ -112,10 +112,11 @@ def _flag_recall(rows: Labelled, target: Target, delta: float) -> Rule:
 def _flag_precision(rows: Labelled, target: Target, delta: float) -> Rule:
     """Flag as much as is mostly wrong: the walk of accuracy, from the most uncertain rows inwards."""
     steps = rows.ladder.thresholds[::-1]
-    coverage = np.append(1.0 - rows.ladder.coverage[::-1][1:], 1.0) if len(steps) else steps
     # A row is flagged above a threshold, so the mirrored one lies just below its mirror.
-    mirrored = Ladder(np.nextafter(-steps, -np.inf), coverage)
-    turned = Labelled(rows.unit, -rows.scores, 1.0 - rows.losses, rows.groups, mirrored)
+    mirrored = Ladder(np.nextafter(-steps, -np.inf), 1.0 - rows.ladder.coverage[::-1])
+    # A row without a score is flagged whatever the threshold.
+    scores = np.where(np.isnan(rows.scores), -np.inf, -rows.scores)
+    turned = Labelled(rows.unit, scores, 1.0 - rows.losses, rows.groups, mirrored)
     found = acceptance(turned, 1.0 - target.value, delta)
     threshold = float(steps[found.walk.last]) if found.certified else -np.inf
     return _bounded(rows, threshold, certified=found.certified, delta=delta)

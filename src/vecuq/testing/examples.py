@@ -75,6 +75,16 @@ def _gate() -> Any:
     return Gate(example("model"), accuracy=0.8).fit(rows, correct, by=np.where(np.arange(300) % 3, "a", "b"))
 
 
+def _live() -> Any:
+    from vecuq.gate import LiveGate
+
+    watched = LiveGate(example("gate"), audit=0.5)
+    done = watched.decide(gamma_rows(40, 8), range(40), by=["a", "b"] * 20)
+    drawn = [name for name, audited in zip(done.ids, done.audit, strict=True) if audited]
+    watched.update(drawn[:-2], np.arange(len(drawn) - 2) % 5 > 0)
+    return watched
+
+
 def _conformal() -> Any:
     from vecuq.baselines import Conformal, z_sum
 
@@ -85,15 +95,6 @@ def _cross() -> Any:
     from vecuq.ranker import Settings, fit_ranker
 
     return fit_ranker(gamma_rows(60, 0), Settings(holdback="cross", n_targets=25))
-
-
-def _live() -> Any:
-    from vecuq.gate import LiveGate
-
-    live = LiveGate(example("gate"), audit=0.5)
-    done = live.decide(gamma_rows(40, 8), ids=range(40), by=np.where(np.arange(40) % 3, "a", "b"))
-    live.update(np.flatnonzero(done.audit), np.arange(40)[done.audit] % 7 > 0)
-    return live
 
 
 _MAKERS = {
@@ -125,7 +126,7 @@ def workspace() -> dict[str, bytes]:
         "judged.csv": _csv(
             {**gamma_rows(200, 7), "is_correct": (np.arange(200) % 7 > 0) * 1, "topic": np.arange(200) % 2}
         ),
-        "audited.csv": _csv({"id": np.arange(40), "is_correct": (np.arange(40) % 7 > 0) * 1}),
+        "audited.csv": _csv({"id": np.arange(60), "is_correct": (np.arange(60) % 5 > 0) * 1}),
         "outputs.npz": _npz({"logits": logits(20, 4), "labels": np.arange(20) % 4}),
         "train.npz": _npz({"logits": logits(60, 5), "labels": np.arange(60) % 4}),
         **{f"{kind}.vecuq": example(kind).to_bytes() for kind in _MAKERS},

@@ -24,7 +24,7 @@ from .living import Decided as Decided
 from .living import LabelsTaken as LabelsTaken
 from .living import LiveSettings as LiveSettings
 from .living import decide_live as decide_live
-from .living import is_live as is_live
+from .living import load_live as load_live
 from .living import recalibrate_live as recalibrate_live
 from .living import update_live as update_live
 from .measuring import DEFAULT_MEASURES as DEFAULT_MEASURES

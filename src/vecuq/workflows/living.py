@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from vecuq._check import Array, in_range, wanted_columns
-from vecuq._files import atomic_files, locked, saved_kind
+from vecuq._files import atomic_files, locked
 from vecuq.errors import ModelFileError, SettingError, TableError
 from vecuq.gate import Epoch, Gate, LiveGate, Updated
 from vecuq.ranker import Ranking
@@ -201,11 +201,6 @@ def recalibrate_live(
         ended = live.recalibrate(better)
         live.save(state)
     return ended, live
-
-
-def is_live(path: PathLike) -> bool:
-    """Whether a file holds the state of a live gate."""
-    return Path(path).is_file() and saved_kind(path) == "live"
 
 
 def load_live(state: PathLike) -> LiveGate:

@@ -22,6 +22,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "LABELLED": ("judged.csv", "judged.csv", "labelled.csv"),
     "LATER": ("judged.csv", "judged.csv", "new.csv"),
     "GATE": ("gate.vecuq", "gate.vecuq", "model.vecuq"),
+    "LIVE": ("live.vecuq", "live.vecuq", "gate.vecuq"),
     "STUDY": ("nothing", "tay", ""),
 }
 ODD_FILES = (
@@ -137,8 +138,9 @@ GOOD_LINES = (
     "sample new.csv -n 5 -o drawn.csv",
     "audit gate.vecuq judged.csv --correct is_correct --by topic",
     "score gate.vecuq judged.csv --by topic -o decided.csv",
-    "audit live.vecuq audited.csv --correct is_correct --id id --json",
-    "audit live.vecuq --recalibrate gate.vecuq",
+    "live live.vecuq",
+    "live live.vecuq audited.csv --correct is_correct --skip-unknown --json",
+    "live live.vecuq --recalibrate gate.vecuq",
     "info model.vecuq",
     "info monitor.vecuq --json",
     "monitor model.vecuq new.csv --state s.vecuq",

@@ -185,6 +185,18 @@ def _of_gate(gate: Any) -> dict[str, Array]:
     return {"accept": gate.accept(rows, by=by), "p_wrong": gate.p_wrong(rows, interval=True)}
 
 
+def _of_live(live: Any) -> dict[str, Array]:
+    rows = {"entropy": _rows()[:, 0], "knn": _rows()[:, 1]}
+    done = live.decide(rows, range(100, 100 + len(_rows())), by=["a", "b"] * (len(_rows()) // 2))
+    stands = live.standing
+    return {
+        "accept": done.accept,
+        "audit": done.audit,
+        "standing": np.array([stands.n_counted, stands.wrong, stands.missing, stands.bound, stands.lower]),
+        "evidence": np.array([stands.log_evidence]),
+    }
+
+
 def _of_conformal(model: Any) -> dict[str, Array]:
     rows = {"entropy": _rows()[:, 0], "knn": _rows()[:, 1]}
     return {"uncertainty": model.uncertainty(rows), "p_values": model.p_values(rows)}
@@ -193,13 +205,6 @@ def _of_conformal(model: Any) -> dict[str, Array]:
 def _of_cross(ranker: Any) -> dict[str, Array]:
     ranking = ranker.rank({"entropy": _rows()[:, 0], "knn": _rows()[:, 1]}, warn=False)
     return {"uncertainty": ranking.uncertainty, "p_values": ranking.p_values}
-
-
-def _of_live(live: Any) -> dict[str, Array]:
-    rows = {"entropy": _rows()[:, 0], "knn": _rows()[:, 1]}
-    done = live.decide(rows, ids=range(100, 100 + len(_rows())), by=["a", "b"] * (len(_rows()) // 2))
-    told = np.array([live.bound, live.lower, float(live.decided), float(live.accepted)])
-    return {"accept": done.accept, "audit": done.audit, "standing": told}
 
 
 _PROBES = {
