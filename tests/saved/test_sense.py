@@ -223,7 +223,7 @@ def outcomes(name):
 # The names and the meaning of columns, the rate of alarms, and rows that stand for others:
 OF_MODELS = {"columns", "flipped", "named", "settings.alpha", "kept.draws"}
 OF_LIVE = {
-    *("accepted", "decided", "audit", "confidence", "overdue", "seed", "epochs"),
+    *("audit", "confidence", "overdue", "seed", "epochs"),
     *(f"epochs.{name}" for name in ("decided", "accepted", "audited", "wrong")),
     *("n_labels", "n_unaudited", "audits.labels", "memory.codes", "memory.hashes"),
 }

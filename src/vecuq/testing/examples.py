@@ -81,7 +81,7 @@ def _live() -> Any:
     watched = LiveGate(example("gate"), audit=0.5)
     done = watched.decide(gamma_rows(40, 8), range(40), by=["a", "b"] * 20)
     drawn = [name for name, audited in zip(done.ids, done.audit, strict=True) if audited]
-    watched.update(drawn[:-2], np.arange(len(drawn) - 2) % 5 > 0)
+    watched.update(drawn[:-2], [int(name) % 5 > 0 for name in drawn[:-2]])
     return watched
 
 

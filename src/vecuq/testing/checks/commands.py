@@ -263,6 +263,6 @@ def _other_kind(before: bytes | None, after: bytes | None) -> bool:
 
 def _kind_of(content: bytes) -> str:
     found = re.search(rb'\\"kind\\": \\"(\w+)', content[:100_000])
-    if found and b"__metadata__" in content[:20]:
+    if found and b"__metadata__" in content[:40]:
         return found[1].decode()
     return next((name for start, name in _STARTS.items() if content.startswith(start)), "text")
