@@ -159,7 +159,8 @@ def _by(found: Results) -> list[str]:
         "## A certificate per subject (`by=`), mcq, target 0.9",
         "Units are categories with labels enough, and the pool of the others. Broken: share of all units; of the "
         "certified ones, with its limit of three standard errors; of the unit that broke most often. Together: with "
-        "`simultaneous=True`, the share of draws with any broken unit, and the coverage.",
+        "`simultaneous=True`, the share of draws with any broken unit, and the coverage. With more labels more "
+        "categories leave the pool, and each has to prove its target with labels of its own: coverage may fall.",
         grid([*head, "any broken, together", "coverage", "coverage, together", "oracle per subject"], lines),
     ]
 

@@ -324,3 +324,21 @@ def test_discrete_scores_that_match_honestly_are_kept():
     right = rng.random(1400) > rows[600:].sum(axis=1) / 40
     made = Gate(model, accuracy=0.8).fit(rows[600:], right)
     assert made.coverage_ > 0.3
+
+
+def test_rows_without_a_score_are_flagged_and_count_in_the_precision_of_the_flag():
+    scores = np.concatenate([np.linspace(0, 1, 400), np.full(200, np.nan)])
+
+    class Known:
+        def uncertainty(self, rows):
+            return np.asarray(rows)[:, 0]
+
+    wrong = np.concatenate([np.linspace(0, 1, 400) > 0.7, np.zeros(200, dtype=bool)])
+    with pytest.warns(CalibrationWarning, match="do not prove precision"):
+        Gate(Known(), flag_precision=0.6).fit(scores[:, None], ~wrong, unlabelled=np.linspace(0, 1, 300)[:, None])
+
+
+def test_the_average_promise_speaks_of_batches_not_of_confidence():
+    made = Gate(MODEL, accuracy=0.9, promise="average").fit(ROWS, CORRECT)
+    assert "on average over batches" in str(made.certificate())
+    assert made.certificate().by_batch

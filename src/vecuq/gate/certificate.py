@@ -39,6 +39,8 @@ class Certificate:
         Which order was used; the p-value below which rows are not accepted; the confidence of the promise.
     unit
         The category that it speaks of, a pool of categories, or all rows.
+    by_batch
+        Whether the promise is about one batch on average, rather than about the rows that one threshold accepts.
     cost, cost_bound
         Cost per row on the labelled rows and an upper bound on it, where there are prices.
     date, model, labels
@@ -67,6 +69,7 @@ class Certificate:
     labels: str
     cost: float | None = None
     cost_bound: float | None = None
+    by_batch: bool = False
     units: tuple[Certificate, ...] = field(default=())
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,6 +105,14 @@ class Certificate:
         ]
         return "\n".join(lines)
 
+    def _error_rate(self) -> str:
+        """Return what is known of the error rate of accepted rows, and how surely."""
+        if self.bound >= 1:
+            return "not bounded"
+        if self.by_batch:
+            return f"at most {self.bound:.4g} on average over batches"
+        return f"at most {self.bound:.4g} with confidence {self.confidence:g}"
+
     def _errors(self) -> str:
         """Return how many accepted rows are wrong, or, of a graded quality, their mean loss."""
         if self.n_errors == int(self.n_errors):
@@ -115,8 +126,7 @@ class Certificate:
         found = [
             ("coverage", f"{self.coverage:.3f} of the rows are accepted ({low:.3f} to {high:.3f})"),
             ("labels", f"{self.n_labels:,}{groups}; {self.n_accepted:,} accepted, {self._errors()}"),
-            ("error rate", f"at most {self.bound:.4g}" if self.bound < 1 else "not bounded"),
-            ("confidence", f"{self.confidence:g}"),
+            ("error rate", self._error_rate()),
             ("threshold", "none" if self.threshold is None else f"uncertainty up to {self.threshold:.6g}"),
             ("order", self.order),
         ]
@@ -163,6 +173,7 @@ def _of_rule(settings: GateSettings, learned: Learned, rule: Rule, sums: dict[st
         confidence=settings.confidence,
         unit=rule.unit,
         date=learned.date,
+        by_batch=settings.promise == "average",
         cost=rule.cost if has_cost else None,
         cost_bound=rule.cost_bound if has_cost else None,
         model=sums["model"],

@@ -113,7 +113,7 @@ def _flag_precision(rows: Labelled, target: Target, delta: float) -> Rule:
     steps = rows.ladder.thresholds[::-1]
     # A row is flagged above a threshold, so the mirrored one lies just below its mirror.
     mirrored = Ladder(np.nextafter(-steps, -np.inf), 1.0 - rows.ladder.coverage[::-1])
-    # A row without a score is flagged at every threshold.
+    # A row without a score is flagged whatever the threshold.
     scores = np.where(np.isnan(rows.scores), -np.inf, -rows.scores)
     turned = Labelled(rows.unit, scores, 1.0 - rows.losses, rows.groups, mirrored)
     found = acceptance(turned, 1.0 - target.value, delta)
