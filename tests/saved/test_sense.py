@@ -263,7 +263,7 @@ NOT_FOUND_OUT = {
     },
     # No labelled row is kept, only its score; a zero of either sign is a zero.
     "gate": {
-        *("rates.probability", "rates.lower", "rates.upper"),
+        *("rates.probability", "rates.lower"),
         *("settings.confidence", "settings.guard", "simultaneous", "table.coverage", "table.wrong"),
     },
     # What happened before, and what was chosen: nothing else remembers it.

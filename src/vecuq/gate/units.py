@@ -65,19 +65,12 @@ def _pool_name(taken: Sequence[str], name: str = POOL) -> str:
     return name if name not in taken else _pool_name(taken, f"{name}_")
 
 
-def categories(by: Any, n_rows: int, *, name: str = "by") -> list[str]:
+def categories(by: Any, n_rows: int) -> list[str]:
     """Return the category of every row as text; a missing one is an error."""
     values = np.asarray(by, dtype=object)
     if values.shape != (n_rows,):
-        raise TableError(f"{name} must name one category per row: {n_rows:,} rows, and shape {values.shape}.")
+        raise TableError(f"by must name one category per row: {n_rows:,} rows, and shape {values.shape}.")
     missing = sum(value is None or value != value for value in values)  # noqa: PLR0124 - NaN differs from itself
     if missing:
-        raise TableError(f"{missing:,} of {n_rows:,} rows have no {name}; fill it in, or leave these rows out.")
+        raise TableError(f"{missing:,} of {n_rows:,} rows have no category (by); fill it in, or leave these rows out.")
     return [one_line(value, most=200) for value in values]
-
-
-def group_numbers(groups: Any, n_rows: int) -> NDArray[np.intp] | None:
-    """Return the number of the group of every row; None without groups."""
-    if groups is None:
-        return None
-    return np.unique(categories(groups, n_rows, name="groups"), return_inverse=True)[1].astype(np.intp)
