@@ -47,7 +47,8 @@ class Gate:
         ``"confidence"``: about the rows that one threshold accepts; good for single rows. ``"average"``: the share of
         wrong rows among those accepted from one batch, on average; there is no single threshold.
     guard
-        Rows whose p-value is smaller are not accepted, labelled rows alike: out-of-distribution rows are deferred.
+        Rows whose p-value is smaller are not accepted, labelled rows alike. With the model's own order this matters
+        only where the certified threshold lies beyond that p-value, since p-values fall as the uncertainty rises.
     order
         ``"model"``, the name of one score column, or ``"best"``: a quarter of the labels chooses the order, the others
         certify it.
