@@ -324,3 +324,41 @@ def test_discrete_scores_that_match_honestly_are_kept():
     right = rng.random(1400) > rows[600:].sum(axis=1) / 40
     made = Gate(model, accuracy=0.8).fit(rows[600:], right)
     assert made.coverage_ > 0.3
+
+
+def test_a_promise_on_average_refuses_groups_which_it_would_ignore():
+    with pytest.raises(SettingError, match="takes no groups="):
+        Gate(MODEL, accuracy=0.9, promise="average").fit(ROWS, CORRECT, groups=np.arange(len(ROWS)) // 5)
+
+
+def test_certificates_that_hold_together_need_categories():
+    with pytest.raises(SettingError, match="name those with by="):
+        Gate(MODEL, accuracy=0.9).fit(ROWS, CORRECT, simultaneous=True)
+
+
+def test_a_gate_cannot_stand_on_a_gate(gate):
+    with pytest.raises(TableError, match=r"give the model inside it: Gate\(gate.model"):
+        Gate(gate, accuracy=0.9)
+
+
+def test_a_row_without_a_category_is_named_as_such():
+    with pytest.raises(TableError, match="1 of 1,500 rows have no category"):
+        Gate(MODEL, accuracy=0.9).fit(ROWS, CORRECT, by=[None, *["a"] * 1499])
+
+
+def test_the_certificate_of_an_average_gives_its_error_rate_no_confidence():
+    facts = dict(Gate(MODEL, accuracy=0.9, promise="average").fit(ROWS, CORRECT).certificate().facts())
+    assert facts["error rate on average"] == "at most 0.1"
+    assert facts["confidence"] == "0.9, of the interval of coverage only"
+
+
+def test_the_certificate_of_a_quality_speaks_of_losses_also_where_they_are_whole():
+    facts = dict(Gate(MODEL, quality=0.8).fit(ROWS, CORRECT.astype(float)).certificate().facts())
+    assert facts["mean loss"] == "at most 0.2"
+    assert "mean loss" in facts["labels"]
+    assert "error rate" not in facts
+
+
+def test_with_too_few_labels_the_fewest_that_can_do_are_named():
+    with pytest.warns(CalibrationWarning, match="It takes at least 23,025 accepted labels without an error"):
+        Gate(MODEL, accuracy=0.9999).fit(ROWS, CORRECT)

@@ -13,6 +13,8 @@ from vecuq.gate.settings import GateSettings, Learned
 from vecuq.gate.target import Target
 from vecuq.gate.units import EVERYTHING
 
+_GRADED, _ON_AVERAGE = "mean loss", "error rate on average"
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -43,6 +45,9 @@ class Certificate:
         Cost per row on the labelled rows and an upper bound on it, where there are prices.
     date, model, labels
         When it was issued, and the checksums of the model and of the labelled rows.
+    bounded
+        What ``bound`` is about: the error rate, for a graded quality the mean loss, or with ``promise="average"`` the
+        error rate on average, of which ``confidence`` says nothing.
     units
         One certificate per category, where categories were given.
     """
@@ -67,6 +72,7 @@ class Certificate:
     labels: str
     cost: float | None = None
     cost_bound: float | None = None
+    bounded: str = "error rate"
     units: tuple[Certificate, ...] = field(default=())
 
     def to_dict(self) -> dict[str, Any]:
@@ -104,7 +110,7 @@ class Certificate:
 
     def _errors(self) -> str:
         """Return how many accepted rows are wrong, or, of a graded quality, their mean loss."""
-        if self.n_errors == int(self.n_errors):
+        if self.bounded != _GRADED:
             return f"{int(self.n_errors):,} of these wrong"
         return f"with a mean loss of {self.n_errors / max(self.n_accepted, 1):.4f}"
 
@@ -115,8 +121,11 @@ class Certificate:
         found = [
             ("coverage", f"{self.coverage:.3f} of the rows are accepted ({low:.3f} to {high:.3f})"),
             ("labels", f"{self.n_labels:,}{groups}; {self.n_accepted:,} accepted, {self._errors()}"),
-            ("error rate", f"at most {self.bound:.4g}" if self.bound < 1 else "not bounded"),
-            ("confidence", f"{self.confidence:g}"),
+            (self.bounded, f"at most {self.bound:.4g}" if self.bound < 1 else "not bounded"),
+            (
+                "confidence",
+                f"{self.confidence:g}" + ", of the interval of coverage only" * (self.bounded == _ON_AVERAGE),
+            ),
             ("threshold", "none" if self.threshold is None else f"uncertainty up to {self.threshold:.6g}"),
             ("order", self.order),
         ]
@@ -165,9 +174,17 @@ def _of_rule(settings: GateSettings, learned: Learned, rule: Rule, sums: dict[st
         date=learned.date,
         cost=rule.cost if has_cost else None,
         cost_bound=rule.cost_bound if has_cost else None,
+        bounded=_bounded(settings),
         model=sums["model"],
         labels=sums["labels"],
     )
+
+
+def _bounded(settings: GateSettings) -> str:
+    """Return what the bound is about."""
+    if settings.promise == "average":
+        return _ON_AVERAGE
+    return _GRADED if settings.target.kind == "quality" else "error rate"
 
 
 def promise_of(target: Target, rule: Rule, *, promise: str, confidence: float) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array
 from vecuq.conformal import Ladder, wrong_rates
-from vecuq.errors import CalibrationError
+from vecuq.errors import CalibrationError, SettingError
 from vecuq.gate.choosing import BEST, chosen_order, coverages
 from vecuq.gate.deciding import Decider
 from vecuq.gate.labels import doubts_about, losses_of
@@ -34,6 +34,7 @@ def learn(
     unlabelled: Any = None,
 ) -> Learned:
     """Return what labelled rows teach; see :meth:`vecuq.Gate.fit`."""
+    _refuse_ignored(settings, groups=groups, by=by, simultaneous=simultaneous)
     graded = settings.target.kind == "quality"
     scores = Scoring(model, guard=settings.guard).scores(rows)
     losses = losses_of(correct, len(scores), graded=graded)
@@ -74,6 +75,17 @@ def learn(
         orders=coverages(model, settings, rows, labelled, kept),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def _refuse_ignored(settings: GateSettings, *, groups: Any, by: Any, simultaneous: bool) -> None:
+    """Refuse what would be ignored: groups in a promise that counts rows, and certificates together that are one."""
+    if groups is not None and settings.promise == "average":
+        raise SettingError(
+            "promise='average' counts rows as independent of each other, so it takes no groups=. Leave groups= out if "
+            "they are independent, or use promise='confidence'."
+        )
+    if simultaneous and by is None:
+        raise SettingError("simultaneous=True is about several categories; name those with by=, or leave it out.")
 
 
 def _thresholds(known: Array, scores: Array, kept: NDArray[np.bool_], seed: int) -> tuple[Ladder, NDArray[np.bool_]]:

@@ -64,11 +64,12 @@ def _pool_name(taken: Sequence[str], name: str = POOL) -> str:
 def categories(by: Any, n_rows: int, *, name: str = "by") -> list[str]:
     """Return the category of every row as text; a missing one is an error."""
     values = np.asarray(by, dtype=object)
+    word = "category" if name == "by" else "group"
     if values.shape != (n_rows,):
-        raise TableError(f"{name} must name one category per row: {n_rows:,} rows, and shape {values.shape}.")
+        raise TableError(f"{name} must name one {word} per row: {n_rows:,} rows, and shape {values.shape}.")
     missing = sum(value is None or value != value for value in values)  # noqa: PLR0124 - NaN differs from itself
     if missing:
-        raise TableError(f"{missing:,} of {n_rows:,} rows have no {name}; fill it in, or leave these rows out.")
+        raise TableError(f"{missing:,} of {n_rows:,} rows have no {word}; fill it in, or leave these rows out.")
     return [one_line(value, most=200) for value in values]
 
 
