@@ -362,3 +362,11 @@ def test_the_certificate_of_a_quality_speaks_of_losses_also_where_they_are_whole
 def test_with_too_few_labels_the_fewest_that_can_do_are_named():
     with pytest.warns(CalibrationWarning, match="It takes at least 23,025 accepted labels without an error"):
         Gate(MODEL, accuracy=0.9999).fit(ROWS, CORRECT)
+
+
+def test_a_bound_is_never_printed_below_what_was_proven():
+    for share in (0.1, 0.2, 0.3, 0.4):
+        found = Gate(MODEL, budget=share).fit(ROWS, CORRECT).certificate()
+        said = float(found.promise.split("at most ")[1].split(" %")[0]) / 100
+        assert found.bound - 1e-9 <= said <= found.bound * 1.001 + 1e-9
+        assert dict(found.facts())["error rate"] == f"at most {said:.4g}"

@@ -121,7 +121,7 @@ class Certificate:
         found = [
             ("coverage", f"{self.coverage:.3f} of the rows are accepted ({low:.3f} to {high:.3f})"),
             ("labels", f"{self.n_labels:,}{groups}; {self.n_accepted:,} accepted, {self._errors()}"),
-            (self.bounded, f"at most {self.bound:.4g}" if self.bound < 1 else "not bounded"),
+            (self.bounded, f"at most {_up(self.bound)}" if self.bound < 1 else "not bounded"),
             (
                 "confidence",
                 f"{self.confidence:g}" + ", of the interval of coverage only" * (self.bounded == _ON_AVERAGE),
@@ -132,7 +132,7 @@ class Certificate:
         if self.guard is not None:
             found.append(("guard", f"rows with a p-value below {self.guard:g} are not accepted"))
         if self.cost is not None and self.cost_bound is not None:
-            found.append(("cost per row", f"{self.cost:.4g} on the labelled rows, at most {self.cost_bound:.4g}"))
+            found.append(("cost per row", f"{self.cost:.4g} on the labelled rows, at most {_up(self.cost_bound)}"))
         return [*found, ("date", self.date), ("model", self.model), ("labelled rows", self.labels)]
 
 
@@ -201,9 +201,9 @@ def promise_of(target: Target, rule: Rule, *, promise: str, confidence: float) -
         "quality": f"{sure}, the mean quality of the accepted rows{of_unit} is at least {target.value:g}.",
         "flag_recall": f"{sure}, at least {percent} of all wrong rows{of_unit} are flagged, that is not accepted.",
         "flag_precision": f"{sure}, at least {percent} of the flagged rows{of_unit} are wrong.",
-        "cost": f"{sure}, errors and reviews{of_unit} cost at most {rule.cost_bound:.4g} per row.",
+        "cost": f"{sure}, errors and reviews{of_unit} cost at most {_up(rule.cost_bound)} per row.",
         "budget": f"About {percent} of the rows{of_unit} go to review; {sure.lower()}, at most "
-        f"{100 * rule.bound:.3g} % of the others are wrong.",
+        f"{_up(100 * rule.bound)} % of the others are wrong.",
         "rows": f"All but the {target.value:g} most uncertain rows of a batch are accepted; nothing is promised about "
         f"their accuracy.",
     }
@@ -221,6 +221,14 @@ def assumption_of(*, promise: str, grouped: bool, guard: float | None) -> str:
     batch = " A batch is one call, one file or one request." if promise == "average" else ""
     aside = " Rows with small p-values are not accepted, labelled ones alike." if guard is not None else ""
     return f"{drawn}; none of them fitted the model, its weights or the choice of the order.{batch}{aside}"
+
+
+def _up(bound: float) -> str:
+    """Return four digits of an upper bound, rounded up: less was not proven."""
+    if not 0 < bound < np.inf:
+        return f"{bound:g}"
+    unit = 10.0 ** (np.floor(np.log10(bound)) - 3)
+    return f"{np.ceil(bound / unit - 1e-6) * unit:.4g}"
 
 
 def _escaped(text: str) -> str:
