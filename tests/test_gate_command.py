@@ -193,3 +193,73 @@ def test_options_of_a_state_need_one(folder):
     assert "goes with --state" in " ".join(
         run(folder, "score gate.vecuq new.csv -o x.csv --id id", code=2).stderr.split()
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--accuracy 0.9 --budget 0.2", "got --accuracy and --budget."),
+        ("--cost-wrong 5", "--cost-wrong of a wrong answer, and --cost-review of a review."),
+        ("--error-rate 5", "--error-rate must lie in (0, 1); got 5.0."),
+        ("--cost-wrong 5 --cost-review 1 --plan", "give --accuracy or --error-rate."),
+        ("--by nope", "named as --by."),
+        ("--wrong is_error", "got --correct and --wrong."),
+        ("--simultaneous", "name those with --by, or leave it out."),
+        ("--promise average --group session", "it takes no --group."),
+    ],
+)
+def test_a_refused_gate_names_options_not_arguments(folder, options, words):
+    done = run(folder, f"gate model.vecuq labelled.parquet --correct is_correct {options} -o refused.vecuq", code=1)
+    assert words in " ".join(done.output.split())
+    assert not (folder / "refused.vecuq").exists()
+
+
+def test_the_table_of_targets_has_whole_numbers_of_wrong_rows_and_a_quality_has_losses(folder):
+    plain = run(folder, "gate model.vecuq labelled.parquet --correct is_correct --accuracy 0.9 -o t.vecuq").output
+    assert "Certified with confidence 0.9, all at once" in plain
+    assert "wrong" in plain
+    assert ".000 │\n" not in plain
+    graded = run(folder, "gate model.vecuq labelled.parquet --quality-column quality --quality 0.8 -o t.vecuq").output
+    assert "mean loss" in graded
+    assert "wrong" not in graded.split("all at once")[1]
+
+
+def test_other_orders_are_compared_with_what_they_were_certified_for(folder):
+    line = "gate model.vecuq labelled.parquet --correct is_correct --accuracy 0.9 -o t.vecuq"
+    assert "with confidence 0.9 instead of on average: " in run(folder, f"{line} --promise average").output
+    assert "with the same labels, without categories: " in run(folder, f"{line} --by subject").output
+
+
+def test_one_audit_does_not_settle_a_promise_on_average(folder):
+    run(folder, "gate model.vecuq labelled.parquet --correct is_correct --accuracy 0.95 --promise average -o a.vecuq")
+    done = run(folder, "audit a.vecuq new.csv --correct is_correct")
+    assert "one audit cannot settle" in done.output
+    assert json.loads(run(folder, "audit a.vecuq new.csv --correct is_correct --json").output)["verdict"] == "open"
+
+
+def test_an_audit_refuses_the_rows_that_fitted_the_gate(folder):
+    done = run(folder, "audit gate.vecuq labelled.parquet --correct is_correct", code=1)
+    assert "Give labels of later rows." in done.output
+
+
+def test_an_audit_of_a_gate_with_groups_needs_their_column(folder):
+    run(folder, "gate model.vecuq labelled.parquet --correct is_correct --accuracy 0.8 --group session -o g.vecuq")
+    assert "with --group." in run(folder, "audit g.vecuq new.csv --correct is_correct", code=1).output
+    assert (
+        "each end with confidence" in run(folder, "audit g.vecuq new.csv --correct is_correct --group session").output
+    )
+
+
+def test_an_audit_of_a_quality_speaks_of_losses(folder):
+    run(folder, "gate model.vecuq labelled.parquet --quality-column quality --quality 0.7 -o q.vecuq")
+    done = run(folder, "audit q.vecuq new.csv --quality-column quality")
+    assert "with a mean loss of" in done.output
+    assert "wrong" not in done.output
+
+
+def test_info_shows_a_line_per_category(folder):
+    run(folder, "gate model.vecuq labelled.parquet --correct is_correct --accuracy 0.8 --by subject -o by.vecuq")
+    shown = run(folder, "info by.vecuq").output
+    assert "category law" in shown
+    assert "category art" in shown
+    assert "assumption=" not in shown

@@ -338,7 +338,47 @@ def test_rows_without_a_score_are_flagged_and_count_in_the_precision_of_the_flag
         Gate(Known(), flag_precision=0.6).fit(scores[:, None], ~wrong, unlabelled=np.linspace(0, 1, 300)[:, None])
 
 
-def test_the_average_promise_speaks_of_batches_not_of_confidence():
-    made = Gate(MODEL, accuracy=0.9, promise="average").fit(ROWS, CORRECT)
-    assert "on average over batches" in str(made.certificate())
-    assert made.certificate().by_batch
+def test_a_promise_on_average_refuses_groups_which_it_would_ignore():
+    with pytest.raises(SettingError, match="takes no groups="):
+        Gate(MODEL, accuracy=0.9, promise="average").fit(ROWS, CORRECT, groups=np.arange(len(ROWS)) // 5)
+
+
+def test_certificates_that_hold_together_need_categories():
+    with pytest.raises(SettingError, match="name those with by="):
+        Gate(MODEL, accuracy=0.9).fit(ROWS, CORRECT, simultaneous=True)
+
+
+def test_a_gate_cannot_stand_on_a_gate(gate):
+    with pytest.raises(TableError, match=r"give the model inside it: Gate\(gate.model"):
+        Gate(gate, accuracy=0.9)
+
+
+def test_a_row_without_a_category_is_named_as_such():
+    with pytest.raises(TableError, match="1 of 1,500 rows have no category"):
+        Gate(MODEL, accuracy=0.9).fit(ROWS, CORRECT, by=[None, *["a"] * 1499])
+
+
+def test_the_certificate_of_an_average_gives_its_error_rate_no_confidence():
+    facts = dict(Gate(MODEL, accuracy=0.9, promise="average").fit(ROWS, CORRECT).certificate().facts())
+    assert facts["error rate on average"] == "at most 0.1"
+    assert facts["confidence"] == "0.9, of the interval of coverage only"
+
+
+def test_the_certificate_of_a_quality_speaks_of_losses_also_where_they_are_whole():
+    facts = dict(Gate(MODEL, quality=0.8).fit(ROWS, CORRECT.astype(float)).certificate().facts())
+    assert facts["mean loss"] == "at most 0.2"
+    assert "mean loss" in facts["labels"]
+    assert "error rate" not in facts
+
+
+def test_with_too_few_labels_the_fewest_that_can_do_are_named():
+    with pytest.warns(CalibrationWarning, match="It takes at least 23,025 accepted labels without an error"):
+        Gate(MODEL, accuracy=0.9999).fit(ROWS, CORRECT)
+
+
+def test_a_bound_is_never_printed_below_what_was_proven():
+    for share in (0.1, 0.2, 0.3, 0.4):
+        found = Gate(MODEL, budget=share).fit(ROWS, CORRECT).certificate()
+        said = float(found.promise.split("at most ")[1].split(" %")[0]) / 100
+        assert found.bound - 1e-9 <= said <= found.bound * 1.001 + 1e-9
+        assert dict(found.facts())["error rate"] == f"at most {said:.4g}"

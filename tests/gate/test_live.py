@@ -119,7 +119,7 @@ def test_a_label_that_contradicts_an_earlier_one_is_refused_and_nothing_is_count
 def test_an_unknown_id_is_refused_or_counted_apart(gate):
     live = LiveGate(gate, audit=1.0)
     audited(live, 3)
-    with pytest.raises(TableError, match="'x' and 1 more was never decided"):
+    with pytest.raises(TableError, match="'x' and 1 more were never decided"):
         live.update(["0", "x", "y"], [1, 1, 1])
     assert live.n_labels == 0
     done = live.update(["0", "x", "y"], [1, 1, 1], unknown="skip")
@@ -145,7 +145,7 @@ def test_a_row_that_waits_holds_up_the_bound_and_an_overdue_one_counts_as_wrong(
     assert live.overdue == ("3",)
     assert live.pending == ("15",)
     assert (live.standing.n_counted, live.standing.wrong, live.standing.missing) == (15, 0, 1)
-    assert "1 never got one in time" in str(live)
+    assert "1 overdue, counted as wrong" in str(live)
     assert "1 wait" in str(live)
     late = live.bound
     live.update(["3"], [True])
@@ -211,7 +211,7 @@ def test_memory_is_bounded_and_what_is_forgotten_keeps_its_say(gate, monkeypatch
     assert small.standing == whole.standing
     assert small.ledger.closed.lost == 9
     assert small.update(["401"], [True]).closed == 1
-    with pytest.raises(TableError, match="forgotten"):
+    with pytest.raises(TableError, match="too long ago to be remembered"):
         small.update(["1"], [True])
 
 

@@ -110,7 +110,7 @@ def test_unknown_labels_are_refused_and_leave_the_state_as_it_was(folder):
     decide()
     before = load("live.vecuq").to_bytes()
     rows(5, 4, first=498).to_csv("labels.csv", index=False)
-    with pytest.raises(TableError, match="'500' and 1 more was never decided"):
+    with pytest.raises(TableError, match="'500' and 1 more were never decided"):
         workflows.update_live("live.vecuq", "labels.csv", LABELS, ids="id")
     assert load("live.vecuq").to_bytes() == before
     done = workflows.update_live("live.vecuq", "labels.csv", LABELS, ids="id", unknown="skip")

@@ -46,7 +46,7 @@ def test_a_budget_smaller_than_the_rows_without_a_score_reviews_these_alone():
     [
         ({"accuracy": 0.8, "promise": "average"}, {"groups": np.arange(300) // 3}, "independent"),
         ({"budget": 5}, {"by": ["a"] * 300}, "whole batch"),
-        ({"accuracy": 0.8}, {"simultaneous": True}, "give them as by="),
+        ({"accuracy": 0.8}, {"simultaneous": True}, "name those with by="),
     ],
 )
 def test_what_cannot_be_had_together_is_refused(target, kinds, message):

@@ -148,12 +148,36 @@ def _say_gate(made: Any, out: Path, *, as_json: bool) -> None:
         print_json({"out": str(out), **made.describe()})
         return
     echo(str(made.certificate()))
-    table = [{key: line[key] for key in ("accuracy", "coverage", "accepted", "wrong")} for line in made.table_]
-    print_table("Certified, all at once", table)
+    graded = made.target.kind == "quality"
+    print_table(f"Certified with confidence {made.confidence:g}, all at once", _targets(made.table_, graded=graded))
     others = ", ".join(f"{name} {share:.3f}" for name, share in made.orders_.items() if name != made.order_)
     if others:
-        echo(f"Coverage of other orders, with the same labels: {others}")
+        echo(f"Coverage of other orders, with the same labels{_otherwise(made)}: {others}")
     echo(f"gate -> {out}")
+
+
+def _targets(table: list[dict[str, Any]], *, graded: bool) -> list[dict[str, str]]:
+    """Return what is certified at several targets, in the words of an accuracy or of a graded quality."""
+    target, lost = ("quality", "mean loss") if graded else ("accuracy", "wrong")
+
+    def loss(line: dict[str, Any]) -> str:
+        return f"{line['wrong'] / max(line['accepted'], 1):.4f}" if graded else f"{line['wrong']:,.0f}"
+
+    return [
+        {
+            target: f"{line['accuracy']:g}",
+            "coverage": f"{line['coverage']:.3f}",
+            "accepted": f"{line['accepted']:,}",
+            lost: loss(line) if line["accepted"] else "-",
+        }
+        for line in table
+    ]
+
+
+def _otherwise(made: Any) -> str:
+    """Return how the other orders were certified, where the gate was not: with confidence, and without categories."""
+    average = f", with confidence {made.confidence:g} instead of on average" if made.promise == "average" else ""
+    return average + ", without categories" * bool(made.certificate().units)
 
 
 def sample(
@@ -207,13 +231,17 @@ def _say_audit(done: workflows.Audited, *, as_json: bool) -> None:
     if as_json:
         print_json(done.to_dict())
         return
-    rate = "no row was accepted" if done.error_rate is None else f"{done.n_errors:g} of {done.n_accepted:,} wrong"
+    rate, lost = f"{done.n_errors:g} of {done.n_accepted:,} wrong", "error rate"
+    if done.graded:
+        rate, lost = f"{done.n_accepted:,}, with a mean loss of {done.error_rate or 0.0:.4f}", "mean loss"
     words = {
         "kept": "The promise was kept",
         "broken": "The promise was broken: fit a new gate",
         "open": "Too few labels to say",
     }
+    on_average = "The promise is about the average over batches and labels, which one audit cannot settle"
     echo(
-        f"{words[done.verdict]}. Accepted rows: {rate}; error rate {done.lower:.4f} to {done.upper:.4f} (each end "
-        f"with confidence {done.confidence:g}), {done.allowed:g} is allowed."
+        f"{on_average if done.promise == 'average' else words[done.verdict]}. Accepted rows: "
+        f"{'no row was accepted' if done.error_rate is None else rate}; {lost} {done.lower:.4f} to {done.upper:.4f} "
+        f"(each end with confidence {done.confidence:g}), {done.allowed:g} is allowed."
     )

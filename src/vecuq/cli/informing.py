@@ -16,7 +16,9 @@ def info(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A saved model, pipeline, sketch, monitor or Conformal.", metavar="FILE", show_default=False
+            help="A saved model, pipeline, gate, live gate, sketch, monitor or Conformal.",
+            metavar="FILE",
+            show_default=False,
         ),
     ],
     as_json: AsJson = False,
@@ -48,6 +50,10 @@ def _lines(found: dict[str, Any], before: str = "") -> dict[str, str | None]:
             lines |= _lines(value, f"{label} ")
         elif name == "columns" and value and isinstance(value[0], dict):
             lines |= {f"{before}column {one['name']}": _column(one) for one in value}
+        elif name == "units" and value:
+            lines |= {f"{before}category {one['unit']}": _unit(one) for one in value}
+        elif name == "table" and value:
+            lines |= {f"{before}accuracy {one['accuracy']:g}": _target(one) for one in value}
         else:
             lines[label] = ", ".join(map(_text, value)) or "none" if isinstance(value, list) else _text(value)
     return lines
@@ -70,6 +76,17 @@ def _column(one: dict[str, Any]) -> str:
     if one.get("constant"):
         parts.append("constant in calibration, no influence")
     return "; ".join(parts)
+
+
+def _unit(one: dict[str, Any]) -> str:
+    """Return the certificate of one category in a line."""
+    proof = f"certified, bound {one['bound']:g}" if one["certified"] else "nothing accepted"
+    return f"{one['n_labels']:,} labels, coverage {one['coverage']:.3f}, {proof}"
+
+
+def _target(one: dict[str, Any]) -> str:
+    """Return in a line what is certified at one target."""
+    return f"certified for {one['coverage']:.3f} of the rows" if one["accepted"] else "not certified"
 
 
 def _text(value: Any) -> str:

@@ -32,6 +32,10 @@ CalibrationFiles = Annotated[list[Path], table_argument(f"In-distribution rows o
 NewRows = Annotated[Path, table_argument(f"Rows to rank: {ONE_TABLE}.", "NEW")]
 NewFiles = Annotated[list[Path], table_argument(f"Rows to rank: {TABLES}.", "NEW")]
 ModelFile = Annotated[Path, typer.Argument(help="Model written by `vecuq fit`.", metavar="MODEL", show_default=False)]
+ModelOrGate = Annotated[
+    Path,
+    typer.Argument(help="Model written by `vecuq fit`, or gate by `vecuq gate`.", metavar="MODEL", show_default=False),
+]
 Columns = Annotated[
     list[str] | None,
     typer.Option(

@@ -25,6 +25,7 @@ from vecuq.cli.options import (
     Group,
     Missing,
     ModelFile,
+    ModelOrGate,
     NewFiles,
     NewRows,
     NoFormulas,
@@ -40,7 +41,7 @@ from vecuq.cli.talk import counted, echo, friendly_errors, print_json, print_tab
 
 
 def score(
-    model: ModelFile,
+    model: ModelOrGate,
     new: NewFiles,
     ranked: Annotated[
         Path, typer.Option("--out", "-o", help="Where to write the ranked table, as one file; - for stdout.")

@@ -13,12 +13,19 @@ from typing import Any
 # The parameters of the running command.
 PARAMS: ContextVar[list[Any]] = ContextVar("PARAMS", default=[])  # noqa: B039 - never changed in place
 # Arguments that have another name on the command line.
-_RENAMED = {"random_state": "seed", "n_jobs": "jobs", "api_key": "api_key_env", "method": "select", "groups": "group"}
+_RENAMED = {
+    "random_state": "seed",
+    "n_jobs": "jobs",
+    "api_key": "api_key_env",
+    "method": "select",
+    "groups": "group",
+    "error": "error_rate",
+}
 # Options that a message may name although the running command lacks them: those of `vecuq fit` and `vecuq score`.
 _OF_OTHERS = (
     *("alpha", "anchor_mass", "anchors", "columns", "epsilon", "flip", "grid", "holdback", "max_iter", "missing"),
     *("n_targets", "on_failure", "overshoot", "reference", "replace", "scaling", "seed", "select", "solver", "tol"),
-    *("top", "weights", "group", "confidence"),
+    *("top", "weights", "group", "confidence", "accuracy", "error_rate", "promise", "unlabelled"),
 )
 # A list of texts as Python writes it, each in the quotes that it does not hold.
 _TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
@@ -32,7 +39,11 @@ _MARKS = re.compile(r"[\[\]']|\bTrue\b|(?<=,) ")
 _HARMLESS = (
     "\n\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{IDEOGRAPHIC SPACE}\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 )
-_LISTING = "vecuq.measures.list_measures() returns the names of all."
+# Sentences and arguments that become something else than an option with a value.
+_PHRASES = {
+    "vecuq.measures.list_measures() returns the names of all.": "`vecuq measures` lists all.",
+    "unknown='skip'": "--skip-unknown",
+}
 
 
 def as_options(message: str) -> str:
@@ -49,14 +60,16 @@ def as_options(message: str) -> str:
 
     def spelt(found: re.Match[str]) -> str:
         name = found[1] or found[2] or found[4]
-        option = known.get(_RENAMED.get(name, name))
+        option = known.get(name if name in known else _RENAMED.get(name, name))
         if option is None:
             return found[0]
         given = found[3] or ""
         value = _typed(ast.literal_eval(given)) if re.fullmatch(_NAMES, given) else _MARKS.sub("", given)
         return f"{option} {value}".rstrip()
 
-    return _ARGUMENT.sub(spelt, message.replace(_LISTING, "`vecuq measures` lists all."))
+    for phrase, typed in _PHRASES.items():
+        message = message.replace(phrase, typed)
+    return _ARGUMENT.sub(spelt, message)
 
 
 def _typed(names: list[str]) -> str:

@@ -13,6 +13,8 @@ from vecuq.gate.settings import GateSettings, Learned
 from vecuq.gate.target import Target
 from vecuq.gate.units import EVERYTHING
 
+_GRADED, _ON_AVERAGE = "mean loss", "error rate on average"
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -39,12 +41,13 @@ class Certificate:
         Which order was used; the p-value below which rows are not accepted; the confidence of the promise.
     unit
         The category that it speaks of, a pool of categories, or all rows.
-    by_batch
-        Whether the promise is about one batch on average, rather than about the rows that one threshold accepts.
     cost, cost_bound
         Cost per row on the labelled rows and an upper bound on it, where there are prices.
     date, model, labels
         When it was issued, and the checksums of the model and of the labelled rows.
+    bounded
+        What ``bound`` is about: the error rate, for a graded quality the mean loss, or with ``promise="average"`` the
+        error rate on average, of which ``confidence`` says nothing.
     units
         One certificate per category, where categories were given.
     """
@@ -69,7 +72,7 @@ class Certificate:
     labels: str
     cost: float | None = None
     cost_bound: float | None = None
-    by_batch: bool = False
+    bounded: str = "error rate"
     units: tuple[Certificate, ...] = field(default=())
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,17 +108,9 @@ class Certificate:
         ]
         return "\n".join(lines)
 
-    def _error_rate(self) -> str:
-        """Return what is known of the error rate of accepted rows, and how surely."""
-        if self.bound >= 1:
-            return "not bounded"
-        if self.by_batch:
-            return f"at most {self.bound:.4g} on average over batches"
-        return f"at most {self.bound:.4g} with confidence {self.confidence:g}"
-
     def _errors(self) -> str:
         """Return how many accepted rows are wrong, or, of a graded quality, their mean loss."""
-        if self.n_errors == int(self.n_errors):
+        if self.bounded != _GRADED:
             return f"{int(self.n_errors):,} of these wrong"
         return f"with a mean loss of {self.n_errors / max(self.n_accepted, 1):.4f}"
 
@@ -126,14 +121,18 @@ class Certificate:
         found = [
             ("coverage", f"{self.coverage:.3f} of the rows are accepted ({low:.3f} to {high:.3f})"),
             ("labels", f"{self.n_labels:,}{groups}; {self.n_accepted:,} accepted, {self._errors()}"),
-            ("error rate", self._error_rate()),
+            (self.bounded, f"at most {_up(self.bound)}" if self.bound < 1 else "not bounded"),
+            (
+                "confidence",
+                f"{self.confidence:g}" + ", of the interval of coverage only" * (self.bounded == _ON_AVERAGE),
+            ),
             ("threshold", "none" if self.threshold is None else f"uncertainty up to {self.threshold:.6g}"),
             ("order", self.order),
         ]
         if self.guard is not None:
             found.append(("guard", f"rows with a p-value below {self.guard:g} are not accepted"))
         if self.cost is not None and self.cost_bound is not None:
-            found.append(("cost per row", f"{self.cost:.4g} on the labelled rows, at most {self.cost_bound:.4g}"))
+            found.append(("cost per row", f"{self.cost:.4g} on the labelled rows, at most {_up(self.cost_bound)}"))
         return [*found, ("date", self.date), ("model", self.model), ("labelled rows", self.labels)]
 
 
@@ -173,12 +172,19 @@ def _of_rule(settings: GateSettings, learned: Learned, rule: Rule, sums: dict[st
         confidence=settings.confidence,
         unit=rule.unit,
         date=learned.date,
-        by_batch=settings.promise == "average",
         cost=rule.cost if has_cost else None,
         cost_bound=rule.cost_bound if has_cost else None,
+        bounded=_bounded(settings),
         model=sums["model"],
         labels=sums["labels"],
     )
+
+
+def _bounded(settings: GateSettings) -> str:
+    """Return what the bound is about."""
+    if settings.promise == "average":
+        return _ON_AVERAGE
+    return _GRADED if settings.target.kind == "quality" else "error rate"
 
 
 def promise_of(target: Target, rule: Rule, *, promise: str, confidence: float) -> str:
@@ -195,9 +201,9 @@ def promise_of(target: Target, rule: Rule, *, promise: str, confidence: float) -
         "quality": f"{sure}, the mean quality of the accepted rows{of_unit} is at least {target.value:g}.",
         "flag_recall": f"{sure}, at least {percent} of all wrong rows{of_unit} are flagged, that is not accepted.",
         "flag_precision": f"{sure}, at least {percent} of the flagged rows{of_unit} are wrong.",
-        "cost": f"{sure}, errors and reviews{of_unit} cost at most {rule.cost_bound:.4g} per row.",
+        "cost": f"{sure}, errors and reviews{of_unit} cost at most {_up(rule.cost_bound)} per row.",
         "budget": f"About {percent} of the rows{of_unit} go to review; {sure.lower()}, at most "
-        f"{100 * rule.bound:.3g} % of the others are wrong.",
+        f"{_up(100 * rule.bound)} % of the others are wrong.",
         "rows": f"All but the {target.value:g} most uncertain rows of a batch are accepted; nothing is promised about "
         f"their accuracy.",
     }
@@ -215,6 +221,14 @@ def assumption_of(*, promise: str, grouped: bool, guard: float | None) -> str:
     batch = " A batch is one call, one file or one request." if promise == "average" else ""
     aside = " Rows with small p-values are not accepted, labelled ones alike." if guard is not None else ""
     return f"{drawn}; none of them fitted the model, its weights or the choice of the order.{batch}{aside}"
+
+
+def _up(bound: float) -> str:
+    """Return four digits of an upper bound, rounded up: less was not proven."""
+    if not 0 < bound < np.inf:
+        return f"{bound:g}"
+    unit = 10.0 ** (np.floor(np.log10(bound)) - 3)
+    return f"{np.ceil(bound / unit - 1e-6) * unit:.4g}"
 
 
 def _escaped(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vecuq._check import Array, warn_user
+from vecuq.conformal import fewest_labels
 from vecuq.errors import CalibrationWarning
 from vecuq.gate.plan import labels_needed, most_tried
 from vecuq.gate.settings import GateSettings, Learned
@@ -23,8 +24,11 @@ def shortfall(settings: GateSettings, learned: Learned) -> str:
     n_labels = len(learned.labelled.scores)
     if settings.target.kind in ("accuracy", "quality"):
         needed = labels_needed(learned.labelled, settings.target.allowed, settings.delta, settings.seed)
+        fewest = fewest_labels(settings.target.allowed, settings.delta)
         said += (
-            f" Even {most_tried(learned.labelled):,} labels are not likely to prove it with this order."
+            f" It takes at least {fewest:,} accepted labels without an error."
+            if needed is None and n_labels < fewest
+            else f" Even {most_tried(learned.labelled):,} labels are not likely to prove it with this order."
             if needed is None
             else f" About {max(needed - n_labels, 1):,} more labels are likely to be enough."
         )

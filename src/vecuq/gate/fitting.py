@@ -80,13 +80,13 @@ def _refuse_together(settings: GateSettings, *, groups: Any, by: Any, simultaneo
     """Raise for what cannot be had together."""
     if settings.promise == "average" and groups is not None:
         raise SettingError(
-            "promise='average' needs rows that are independent, and groups= says that they come together. Use "
+            "promise='average' counts rows as independent of each other, so it takes no groups=. Use "
             "promise='confidence', or label one row of each group."
         )
     if settings.target.kind == "rows" and by is not None:
         raise SettingError("A budget of rows is one for the whole batch; leave out by=, or give the budget as a share.")
     if simultaneous and by is None:
-        raise SettingError("simultaneous=True is about the certificates of several categories; give them as by=.")
+        raise SettingError("simultaneous=True is about several categories; name those with by=, or leave it out.")
 
 
 def _rates(labelled: Labelled, settings: GateSettings) -> WrongRates:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vecuq._check import Array, warn_user
 from vecuq._draw import html_card
 from vecuq._files import tensor_bytes, write_tensors
-from vecuq.errors import CalibrationError, CalibrationWarning, SettingError
+from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, TableError
 from vecuq.gate.certificate import Certificate, certificate_of
 from vecuq.gate.choosing import BEST, coverage_lines
 from vecuq.gate.doubts import shortfall, warn_unlike
@@ -103,6 +103,8 @@ class Gate:
         order: str = "model",
         random_state: int | None = None,
     ) -> None:
+        if isinstance(model, Gate):
+            raise TableError("A gate needs a model, and a gate came; give the model inside it: Gate(gate.model, ...).")
         self.model = usable_model(model)
         target = target_of(
             accuracy=accuracy,
@@ -259,7 +261,7 @@ class Gate:
         units = self.learned_.units
         if (by is None) != (units == EVERYTHING):
             raise SettingError(
-                "This gate was fitted by category; give the category of every row as by=..."
+                "This gate was fitted by category; give the category of every row with by=."
                 if by is None
                 else "This gate was fitted without categories; leave by= out, or fit it with by=."
             )

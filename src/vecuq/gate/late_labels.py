@@ -74,8 +74,9 @@ class LateLabels:
             )
         if self.unknown and unknown == "refuse":
             raise TableError(
-                f"{_some(self.unknown)} was never decided by this gate, or so long ago that it is forgotten; nothing "
-                f"of this call was counted. Leave such labels out, or skip them with unknown='skip'."
+                f"{_some(self.unknown)} {_were(self.unknown)} never decided by this gate, or too long ago to be "
+                f"remembered; nothing of this call was counted. Leave such labels out, or skip them with "
+                f"unknown='skip'."
             )
 
     def counts(self) -> Updated:
@@ -83,7 +84,11 @@ class LateLabels:
         return Updated(len(self.new), self.repeated, len(self._apart), self.closed, len(self.unknown))
 
 
+def _were(names: Sequence[str]) -> str:
+    return "was" if len(names) == 1 else "were"
+
+
 def _some(names: Sequence[str]) -> str:
     """Name the first of some ids, and how many there are."""
     more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
-    return f"The id {one_line(names[0], most=40)!r}{more}"
+    return f"The {'id' if len(names) == 1 else 'ids'} {one_line(names[0], most=40)!r}{more}"

@@ -33,7 +33,7 @@ def _labels(live: LiveGate) -> str:
     labelled = live.audited - late - waiting - lost
     parts = [f"{labelled:,} have a label, {live.epoch.wrong:,} of them wrong"]
     parts += [f"{waiting:,} wait for theirs"] if waiting else []
-    parts += [f"{late + lost:,} never got one in time and count as wrong in the bound"] if late + lost else []
+    parts += [f"{late + lost:,} overdue, counted as wrong in the bound"] if late + lost else []
     return "; ".join(parts) + "."
 
 

@@ -73,7 +73,7 @@ def target_of(
     given = [name for name, value in {**shares, "budget": budget}.items() if value is not None]
     given += ["cost_wrong"] if cost_wrong is not None or cost_review is not None else []
     if len(given) > 1:
-        raise SettingError(f"A gate has one target; got {' and '.join(given)}. Give one of them.")
+        raise SettingError(f"A gate has one target; got {'= and '.join(given)}=. Give one of them.")
     if not given:
         return Target("accuracy", 0.95)
     if given == ["cost_wrong"]:
@@ -86,7 +86,7 @@ def target_of(
 
 def _costs(wrong: float | None, review: float | None) -> Target:
     if wrong is None or review is None:
-        raise SettingError("A cost needs both prices: cost_wrong, of a wrong answer, and cost_review, of a review.")
+        raise SettingError("A cost needs both prices: cost_wrong= of a wrong answer, and cost_review= of a review.")
     in_range("cost_wrong", wrong, 0.0, ends="()")
     in_range("cost_review", review, 0.0, ends="()")
     return Target("cost", 0.0, float(wrong), float(review))

@@ -72,5 +72,5 @@ def categories(by: Any, n_rows: int) -> list[str]:
         raise TableError(f"by must name one category per row: {n_rows:,} rows, and shape {values.shape}.")
     missing = sum(value is None or value != value for value in values)  # noqa: PLR0124 - NaN differs from itself
     if missing:
-        raise TableError(f"{missing:,} of {n_rows:,} rows have no category (by); fill it in, or leave these rows out.")
+        raise TableError(f"{missing:,} of {n_rows:,} rows have no category; fill it in, or leave these rows out.")
     return [one_line(value, most=200) for value in values]

@@ -31,7 +31,7 @@ class LabelColumns:
     def __post_init__(self) -> None:
         named = [name for name in ("correct", "wrong", "quality") if getattr(self, name)]
         if len(named) > 1:
-            raise ColumnError(f"Labels come from one column; got {' and '.join(named)}. Give one of them.")
+            raise ColumnError(f"Labels come from one column; got {'= and '.join(named)}=. Give one of them.")
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def read_labelled(model: Any, path: TableLike, labels: LabelColumns) -> Labelled
     columns = getattr(model, "columns", ())
     table = TableReader(path, columns=columns).whole()
     return LabelledRows(
-        table, correct_in(table, labels), values_in(table, labels.group, "group"), values_in(table, labels.by, "by")
+        table, correct_in(table, labels), values_in(table, labels.group, "group="), values_in(table, labels.by, "by=")
     )
 
 

@@ -111,7 +111,7 @@ def load_model(model: PathLike) -> Ranker:
 
 def kind_word(found: Any) -> str:
     """Return what a saved thing is, in one word."""
-    return type(found).__name__.removeprefix("VecUQ").lower()
+    return type(found).__name__.removeprefix("VecUQ").replace("LiveGate", "live gate").lower()
 
 
 def load_any_model(model: PathLike) -> Any:
