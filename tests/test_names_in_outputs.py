@@ -9,9 +9,8 @@ import pyarrow as pa
 import pyarrow.feather
 import pytest
 
-from vecuq._check import printable
 from vecuq.cli.options import listed
-from vecuq.cli.wording import as_options
+from vecuq.cli.wording import as_options, printable
 from vecuq.table import read_batches, write_batches
 
 ESCAPE = "\x1b[31mred\x07\u202e"

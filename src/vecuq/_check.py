@@ -24,24 +24,9 @@ from vecuq.errors import CalibrationError, ColumnError, SettingError, TableError
 
 Array = NDArray[np.float64]
 _Kind = TypeVar("_Kind")
-# Letters that are not printable by themselves: ends of lines, wide spaces, and what joins letters of some scripts.
-_HARMLESS = (
-    "\n\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{IDEOGRAPHIC SPACE}\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
-)
 # What a spreadsheet computes begins like this, unless it is a number.
 COMPUTED = r"^[=+\-@\t\r]"
 NO_FORMULA = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-](inf|infinity|nan)$|^-$"
-
-
-def printable(text: str) -> str:
-    r"""Return a text in which nothing steers a terminal: letters that would are question marks, lines stay.
-
-    Examples
-    --------
-    >>> printable("\x1b[31mred")
-    '?[31mred'
-    """
-    return "".join(letter if letter.isprintable() or letter in _HARMLESS else "?" for letter in text)
 
 
 def one_line(what: object, *, most: int = 200) -> str:

@@ -19,6 +19,7 @@ from vecuq.conformal import (
     fewest_labels,
     mean_loss_p_values,
     mean_loss_upper,
+    missed_p_values,
     shares_of_delta,
     stakes_for,
     walk_outwards,
@@ -225,3 +226,38 @@ def test_the_margin_of_coverage_holds_for_all_thresholds_at_once():
         np.abs(np.sort(rng.random(80)) - np.arange(1, 81) / 80).max() > coverage_margin(80, DELTA) for _ in range(draws)
     )
     assert far / draws <= DELTA + 3 * np.sqrt(DELTA * (1 - DELTA) / draws)
+
+
+def test_the_average_promise_holds_where_rows_have_no_score():
+    """Left out of the batch but not of the labels, half of the rows would double the share of wrong ones."""
+    rng, shares = np.random.default_rng(11), []
+    for _ in range(200):
+        scores = rng.random(1_000)
+        wrong = rng.random(1_000) < 0.6 * scores
+        scores[rng.random(1_000) < 0.5] = np.nan
+        accepted = accepted_on_average(scores[500:], scores[:500], wrong[:500], allowed=0.1)
+        assert not accepted[np.isnan(scores[500:])].any()
+        shares.append((wrong[500:] & accepted).sum() / max(accepted.sum(), 1))
+    assert np.mean(shares) <= 0.1 + 3 * np.std(shares) / np.sqrt(200)
+
+
+def test_the_share_of_wrong_rows_that_is_missed_counts_groups_where_rows_come_together():
+    """40 groups of 10 equal rows: counted as 400 rows, the promise would break in a third of the draws."""
+    rng, groups, broken = np.random.default_rng(12), np.repeat(np.arange(40), 10), 0
+    ladder = Ladder.of(np.linspace(0, 1, 1_001))
+    for _ in range(200):
+        scores, wrong = rng.random(40)[groups], (rng.random(40) < 0.3)[groups]
+        p_values = missed_p_values(scores, wrong, ladder, allowed=0.2, delta=0.1, groups=groups)
+        last = walk_outwards(p_values, 0.1 * (np.arange(len(p_values)) == 0)).last
+        broken += last >= 0 and ladder.thresholds[last] > 0.2 + 1e-6
+    assert broken / 200 <= 0.1 + 3 * np.sqrt(0.09 / 200)
+
+
+def test_the_bound_of_groups_is_on_a_random_row_of_a_random_group():
+    """Half of the groups have one accepted row and no error, the others ten with a fifth wrong: a rate of 2 / 11."""
+    rng, below = np.random.default_rng(13), 0
+    for _ in range(100):
+        full = rng.random(300) < 0.5
+        shares = np.where(full, 1.0, 0.1)
+        below += mean_loss_upper(full * rng.binomial(10, 0.2, 300) / 10, 0.1, shares=shares, coverage=0.55) < 2 / 11
+    assert below <= 10 + 3 * np.sqrt(9)

@@ -49,3 +49,30 @@ def test_the_interval_of_a_cell_covers_its_rate(n):
         found = wrong_rates(cells, rng.random(n) < truth[cells], 20, 0.1)
         missed += (truth[10] < found.lower[10]) or (truth[10] > found.upper[10])
     assert missed / 300 <= 0.1 + 3 * np.sqrt(0.09 / 300)
+
+
+def test_where_rates_are_alike_no_single_interval_misses_more_often_than_promised():
+    """A hundred cells with one rate: bounds that borrow the tightest of all cells would miss in half of the draws."""
+    rng, missed = np.random.default_rng(3), np.zeros(100)
+    for _ in range(100):
+        found = wrong_rates(rng.integers(100, size=1_000), rng.random(1_000) < 0.1, 100, 0.1)
+        missed += (found.lower > 0.1) | (found.upper < 0.1)
+    assert missed.max() <= 10 + 3 * np.sqrt(9)
+
+
+def test_intervals_of_rows_in_groups_count_one_row_of_each():
+    """40 groups of 25 equal rows: all rows taken for independent would miss in most draws."""
+    rng, groups, missed = np.random.default_rng(4), np.repeat(np.arange(40), 25), 0
+    for _ in range(100):
+        cells, wrong = rng.integers(5, size=40)[groups], (rng.random(40) < 0.3)[groups]
+        found = wrong_rates(cells, wrong, 5, 0.1, independent=np.tile(np.arange(25) == 0, 40))
+        missed += (found.lower[2] > 0.3) or (found.upper[2] < 0.3)
+    assert missed <= 10 + 3 * np.sqrt(9)
+
+
+def test_intervals_of_graded_losses_cover_their_mean():
+    rng, missed = np.random.default_rng(5), 0
+    for _ in range(200):
+        found = wrong_rates(rng.integers(4, size=200), rng.choice([0.0, 0.5], size=200), 4, 0.1)
+        missed += (found.lower[1] > 0.25) or (found.upper[1] < 0.25)
+    assert missed <= 20 + 3 * np.sqrt(18)

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from orders_of_ties import tied_rows
 
+from vecuq.conformal import group_codes
 from vecuq.errors import TableError
 from vecuq.evaluation import METRICS, Bootstrap, estimate, evaluate, rejection_ratio
 from vecuq.evaluation.bootstrap import resampled, row_counts
-from vecuq.evaluation.inputs import defect, groups_of
+from vecuq.evaluation.inputs import defect
 
 # One more than the registry: a share at which the curve is cut inside a group.
 ALL = (*METRICS, rejection_ratio(0.8))
@@ -19,7 +20,7 @@ ALL = (*METRICS, rejection_ratio(0.8))
 @given(tied_rows(most=12), st.integers(0, 2**31), st.data())
 def test_a_resample_of_groups_is_what_its_rows_are_written_out(rows, seed, data):
     score, target = rows
-    codes = groups_of(
+    codes = group_codes(
         data.draw(st.lists(st.sampled_from("abcd"), min_size=len(score), max_size=len(score))), len(score)
     )
     counts = row_counts(int(codes.max()) + 1, 3, np.random.SeedSequence(seed).spawn(1)[0])[codes]
@@ -45,7 +46,7 @@ def test_groups_of_one_row_each_are_rows():
     "names", [[3, 1, 3, 1], ["x", "y", "x", "y"], [2.5, -1.0, 2.5, -1.0], [True, False, True, False]]
 )
 def test_groups_may_be_named_by_anything(names):
-    npt.assert_array_equal(groups_of(names, 4), [0, 1, 0, 1])
+    npt.assert_array_equal(group_codes(names, 4), [0, 1, 0, 1])
 
 
 @pytest.mark.parametrize("metric", ["aurc", "average_precision", "prediction_rejection_ratio"])

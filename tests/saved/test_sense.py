@@ -263,11 +263,12 @@ NOT_FOUND_OUT = {
     },
     # No labelled row is kept, only its score; a zero of either sign is a zero.
     "gate": {
-        *("rates.probability", "rates.lower", "rates.upper"),
+        *("rates.probability", "rates.lower"),
         *("settings.confidence", "settings.guard", "simultaneous", "table.coverage", "table.wrong"),
     },
     # What happened before, and what was chosen: nothing else remembers it.
-    "live": OF_LIVE,
+    # While no row is forgotten, the rows that are remembered are all that were decided.
+    "live": OF_LIVE - {"accepted", "decided"},
     "live for long": OF_LIVE | {"closed.lost", "closed.peak"},
 }
 # A decision that was another, a name that new rows lack, medians that reasons need, a density of other members.

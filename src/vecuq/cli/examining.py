@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from vecuq import workflows
-from vecuq._check import printable
 from vecuq.cli.options import (
     AsJson,
     Calibration,
@@ -23,7 +22,7 @@ from vecuq.cli.options import (
     listed,
 )
 from vecuq.cli.talk import echo, friendly_errors, print_json, table_width, usage_errors, working
-from vecuq.cli.wording import as_options
+from vecuq.cli.wording import as_options, printable
 from vecuq.ranker import Settings
 
 _DEFAULTS = Settings()

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
-from vecuq._check import printable
 from vecuq.cli.edge import CLOSED_PIPE, STOPPED
-from vecuq.cli.wording import as_options
+from vecuq.cli.wording import as_options, printable
 from vecuq.errors import SettingError, VecuqError, VecuqWarning
 
 if TYPE_CHECKING:

@@ -10,8 +10,6 @@ import shlex
 from contextvars import ContextVar
 from typing import Any
 
-from vecuq._check import printable
-
 # The parameters of the running command.
 PARAMS: ContextVar[list[Any]] = ContextVar("PARAMS", default=[])  # noqa: B039 - never changed in place
 # Arguments that have another name on the command line.
@@ -30,6 +28,10 @@ _VALUE = rf"{_NAMES}|\[[^\]]*\]|'[^']*'(?:,? or '[^']*')*|[\w+-]+(?:\.\w+)*"
 _ARGUMENT = re.compile(rf"`(\w+)(?:=\w+)?`|\b(\w+)=({_VALUE})?|^(\w+)(?= (?:must|needs) )")
 # What Python puts around values, and the command line does not.
 _MARKS = re.compile(r"[\[\]']|\bTrue\b|(?<=,) ")
+# Letters that are not printable by themselves: ends of lines, wide spaces, and what joins letters of some scripts.
+_HARMLESS = (
+    "\n\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{IDEOGRAPHIC SPACE}\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
+)
 _LISTING = "vecuq.measures.list_measures() returns the names of all."
 
 
@@ -67,3 +69,14 @@ def _typed(names: list[str]) -> str:
 def _options_of_this_command() -> dict[str, str]:
     """Return the longest spelling of every option that the running command has."""
     return {str(one.name): max(one.opts, key=len) for one in PARAMS.get() if one.opts[0].startswith("-")}
+
+
+def printable(text: str) -> str:
+    r"""Return a text in which nothing steers a terminal: letters that would are question marks, lines stay.
+
+    Examples
+    --------
+    >>> printable("\x1b[31mred")
+    '?[31mred'
+    """
+    return "".join(letter if letter.isprintable() or letter in _HARMLESS else "?" for letter in text)

@@ -11,6 +11,7 @@ from vecuq.conformal.acceptance import (
     acceptance_p_values,
     accepted_on_average,
     fewest_labels,
+    missed_p_values,
     shares_of_delta,
     walk_outwards,
 )
@@ -26,7 +27,7 @@ from vecuq.conformal.bounds import (
 )
 from vecuq.conformal.confidence import held_for_confidence, rate_interval, rate_with_confidence
 from vecuq.conformal.cross import cross_p_values
-from vecuq.conformal.groups import group_weights, grouped_p_values, grouped_threshold, tail_weights
+from vecuq.conformal.groups import group_means, group_weights, grouped_p_values, grouped_threshold, tail_weights
 from vecuq.conformal.held import HeldScores, none_selected, none_selected_of
 from vecuq.conformal.p_values import Seed, conformal_p_values, flagged, seed_of, threshold_at, tie_draws
 from vecuq.conformal.probability import WrongRates, wrong_rates
@@ -72,6 +73,7 @@ __all__ = [
     "fewest_labels",
     "flagged",
     "group_codes",
+    "group_means",
     "group_weights",
     "grouped_p_values",
     "grouped_threshold",
@@ -80,6 +82,7 @@ __all__ = [
     "last_equal",
     "mean_loss_p_values",
     "mean_loss_upper",
+    "missed_p_values",
     "none_selected",
     "none_selected_of",
     "play",

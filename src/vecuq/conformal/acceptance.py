@@ -9,18 +9,22 @@ coverage, for orders whose few most certain rows are not their best.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
 from vecuq.conformal.bounds import error_rate_p_values, mean_loss_p_values, stakes_for
+from vecuq.conformal.groups import group_means
 from vecuq.conformal.p_values import SLACK
 from vecuq.conformal.selection import selected
 from vecuq.conformal.ties import last_equal
 
 # So many coverages are tried: finer steps change the certified coverage by less than a hundredth.
 N_LEVELS = 100
+# Bets on wrong rows suit this share of them, and a sixteenth of it as well.
+_USUAL_ERROR = 0.2
 
 
 @dataclass(frozen=True)
@@ -194,12 +198,39 @@ def accept_confidently(
     else:
         units = np.arange(len(scores)) if groups is None else groups
         stakes = stakes_for(n_labels, ladder.coverage, allowed, delta)
-        p_values = mean_loss_p_values(_excess(places, losses - allowed, units, steps), allowed, stakes)
+        p_values = mean_loss_p_values(_accepted(places, losses - allowed, units, steps), allowed, stakes)
     shares = shares_of_delta(ladder, n_labels, allowed=allowed, delta=delta)
     return Acceptance(ladder, walk_outwards(p_values, shares), n_labels, n_accepted, lost)
 
 
-def _excess(places: NDArray[np.intp], excess: Array, units: NDArray[np.intp], steps: int) -> Array:
+def missed_p_values(
+    scores: Array, wrong: NDArray[np.bool_], ladder: Ladder, *, allowed: float, delta: float, groups: Any = None
+) -> Array:
+    """Return for every threshold a p-value of "more than a share ``allowed`` of all wrong rows is accepted".
+
+    **Assumption.** As for :func:`accept_confidently`.
+
+    **Promise.** If the share is larger, then P(p <= a) <= a for every a. With ``groups``, the share is that over a
+    random row of a random group. It only grows outwards, so the first threshold may have all of delta.
+
+    **Theorem.** :func:`error_rate_p_values` among the wrong rows; for groups, :func:`mean_loss_p_values`.
+
+    Examples
+    --------
+    >>> scores, wrong = np.arange(200.0), np.arange(200) >= 100
+    >>> missed_p_values(scores, wrong, Ladder(np.array([100.0, 150.0]), np.ones(2)), allowed=0.2, delta=0.1).round(3)
+    array([0., 1.])
+    """
+    places, steps = ladder.places_of(scores), len(ladder.thresholds)
+    if groups is None:
+        missed = np.bincount(places[wrong], minlength=steps + 1).cumsum()[:steps]
+        return error_rate_p_values(missed, np.full(steps, wrong.sum()), allowed)
+    missed = _accepted(places, wrong.astype(float), groups, steps)
+    excess = missed - allowed * group_means(wrong.astype(float), groups)[:, None]
+    return mean_loss_p_values(excess, allowed, stakes_for(len(missed), np.full(steps, _USUAL_ERROR), allowed, delta))
+
+
+def _accepted(places: NDArray[np.intp], excess: Array, units: NDArray[np.intp], steps: int) -> Array:
     """Return the mean excess of the accepted rows of each unit at each step, (units, steps); other rows count as 0."""
     sizes = np.bincount(units)
     sums = np.zeros((len(sizes), steps + 1))
@@ -233,7 +264,8 @@ def accepted_on_average(scores: Array, labelled: Array, wrong: NDArray[np.bool_]
     **Assumption.** New and labelled rows are exchangeable, and independent.
 
     **Promise.** The mean of wrong / max(accepted, 1) over batches is at most ``allowed``. It is a promise about one
-    batch: rows accepted from many small batches, taken together, are wrong more often.
+    batch: rows accepted from many small batches, taken together, are wrong more often. A row without a score is not
+    accepted, and counts in the size of the batch as it does among the labelled rows.
 
     **Theorem.** Benjamini and Hochberg's rule on :func:`acceptance_p_values`: Jin and Candes (2023), theorem 6;
     *Conformal alignment*, Gui, Jin and Ren (2024).
@@ -244,4 +276,4 @@ def accepted_on_average(scores: Array, labelled: Array, wrong: NDArray[np.bool_]
     >>> accepted_on_average(np.array([1.0, 50.0, 89.0, 99.0]), labelled, wrong, allowed=0.1)
     array([ True,  True,  True, False])
     """
-    return selected(acceptance_p_values(scores, labelled, wrong), allowed)
+    return selected(np.nan_to_num(acceptance_p_values(scores, labelled, wrong), nan=1.0), allowed)

@@ -121,20 +121,23 @@ def stakes_for(n_units: int, coverage: Array, allowed: float, delta: float) -> A
     return np.asarray(np.sqrt(2.0 * np.log(1.0 / delta) / variance))
 
 
-def mean_loss_upper(losses: Array, delta: float) -> float:
+def mean_loss_upper(losses: Array, delta: float, *, shares: Array | None = None, coverage: float = 1.0) -> float:
     """Return an upper bound on the mean of losses in [0, 1]: above the true mean with probability 1 - delta.
 
-    Assumption and theorem are those of :func:`mean_loss_p_values`, of which this is the inverse.
+    Assumption and theorem are those of :func:`mean_loss_p_values`, of which this is the inverse. With ``shares``, only
+    a share of each unit counts, ``losses`` is what is lost there, and the bound is on mean loss / mean share: for
+    groups, the mean loss of accepted rows over a random row of a random group. ``coverage`` is the share expected.
 
     Examples
     --------
     >>> round(mean_loss_upper(np.full(200, 0.1), delta=0.1), 3)
     0.113
     """
-    low, high = float(np.mean(losses)) if len(losses) else 1.0, 1.0
+    counted = np.ones(len(losses)) if shares is None else shares
+    low, high = float(losses.sum() / counted.sum()) if counted.any() else 1.0, 1.0
     for _ in range(40):  # p-values fall as more is allowed
         middle = 0.5 * (low + high)
-        stakes = stakes_for(len(losses), np.ones(1), middle, delta)
-        refuted = mean_loss_p_values((losses - middle)[:, None], middle, stakes)[0] <= delta
+        stakes = stakes_for(len(losses), np.array([coverage]), middle, delta)
+        refuted = mean_loss_p_values((losses - middle * counted)[:, None], middle, stakes)[0] <= delta
         low, high = (low, middle) if refuted else (middle, high)
     return high

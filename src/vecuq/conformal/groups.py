@@ -21,6 +21,17 @@ def group_weights(groups: NDArray[np.intp]) -> Array:
     return np.asarray(1.0 / np.bincount(groups)[groups])
 
 
+def group_means(values: Array, groups: NDArray[np.intp]) -> Array:
+    """Return the mean over the rows of each group, (groups,); groups are numbered from 0 on.
+
+    Examples
+    --------
+    >>> group_means(np.array([1.0, 0.0, 1.0]), np.array([0, 1, 1]))
+    array([1. , 0.5])
+    """
+    return np.asarray(np.bincount(groups, weights=values) / np.bincount(groups))
+
+
 def tail_weights(weights: Array) -> Array:
     """Return the weight of the rows from each place on, (rows + 1,); the last is 0.
 

@@ -23,19 +23,23 @@ class WrongRates:
     upper: Array  # (cells,)
 
 
-def wrong_rates(cells: NDArray[np.intp], wrong: Array, n_cells: int, delta: float) -> WrongRates:
+def wrong_rates(
+    cells: NDArray[np.intp], wrong: Array, n_cells: int, delta: float, *, independent: NDArray[np.bool_] | None = None
+) -> WrongRates:
     """Return the calibrated probability of being wrong in each cell, with an interval of confidence 1 - delta.
 
     **Assumption.** Labelled and new rows are exchangeable, and the cells were made without their labels. For the
-    interval, the labelled rows are independent and the error rate does not fall from cell to cell.
+    interval, the error rate does not fall from cell to cell and the labelled rows are independent, or those that
+    ``independent`` names (one at random of each group), which alone make the interval.
 
     **Promise.** The probability is calibrated: it merges two isotonic fits, one with the new row taken for right and
-    one with it taken for wrong, and the one that guesses its label is calibrated exactly. The error rate of a cell
-    lies in its interval with probability 1 - delta.
+    one with it taken for wrong, and the one that guesses its label is calibrated exactly. The error rate of any one
+    cell lies in its interval with probability 1 - delta; not those of all cells at once.
 
     **Theorem.** Venn-Abers predictors: Vovk and Petej (2014), theorem 1, merged as in Vovk, Petej and Fedorova (2015).
     The interval: Clopper and Pearson's over windows of cells on either side, which bound the rate of a cell where
-    rates do not fall, with delta shared among the windows (as Yang and Barber 2019).
+    rates do not fall, with delta shared among the windows (as Yang and Barber 2019). For graded losses, a share that
+    is e times smaller: Bentkus, *On Hoeffding's inequalities* (2004).
 
     Examples
     --------
@@ -50,7 +54,8 @@ def wrong_rates(cells: NDArray[np.intp], wrong: Array, n_cells: int, delta: floa
     taken_wrong = np.array([_isotonic_at(rows, errors, cell, 1.0) for cell in range(n_cells)])
     # Both rise from cell to cell, but for rounding.
     merged = np.maximum.accumulate(taken_wrong / (1.0 - taken_right + taken_wrong))
-    lower, upper = _band(rows, errors, delta)
+    counted = np.ones(len(cells), dtype=bool) if independent is None else independent
+    lower, upper = _band(cells[counted], np.asarray(wrong, dtype=float)[counted], n_cells, delta)
     return WrongRates(np.clip(merged, lower, upper), lower, upper)
 
 
@@ -66,20 +71,24 @@ def _isotonic_at(rows: Array, errors: Array, cell: int, label: float) -> float:
     return float(fitted[np.searchsorted(filled, cell)])
 
 
-def _band(rows: Array, errors: Array, delta: float) -> tuple[Array, Array]:
+def _band(cells: NDArray[np.intp], wrong: Array, n_cells: int, delta: float) -> tuple[Array, Array]:
     """Return bounds on the rate of every cell: from windows that end in it, and from windows that start in it."""
-    n_cells = len(rows)
     widths = [2**k for k in range(int(np.log2(n_cells)) + 1)]
-    share = delta / (2 * len(widths))
-    row_sums, error_sums = (np.concatenate([[0.0], np.cumsum(kept)]) for kept in (rows, errors))
-    cells = np.arange(n_cells)
+    graded = not np.isin(wrong, (0.0, 1.0)).all()
+    share = delta / (2 * len(widths)) / (np.e if graded else 1.0)
+    weights = (np.ones(len(cells)), wrong)
+    counts = (np.bincount(cells, weights=kept, minlength=n_cells) for kept in weights)
+    row_sums, error_sums = (np.concatenate([[0.0], np.cumsum(kept)]) for kept in counts)
+    places = np.arange(n_cells)
     lower, upper = np.zeros(n_cells), np.ones(n_cells)
     for width in widths:
-        first, end = np.maximum(cells + 1 - width, 0), np.minimum(cells + width, n_cells)
-        before = (error_sums[cells + 1] - error_sums[first], row_sums[cells + 1] - row_sums[first])
-        behind = (error_sums[end] - error_sums[cells], row_sums[end] - row_sums[cells])
-        lower = np.maximum(lower, np.where(before[1] > 0, error_rate_lower(*before, share), 0.0))
-        upper = np.minimum(upper, np.where(behind[1] > 0, error_rate_upper(*behind, share), 1.0))
-    upper = np.minimum.accumulate(upper[::-1])[::-1]
+        first, end = np.maximum(places + 1 - width, 0), np.minimum(places + width, n_cells)
+        before = (error_sums[places + 1] - error_sums[first], row_sums[places + 1] - row_sums[first])
+        behind = (error_sums[end] - error_sums[places], row_sums[end] - row_sums[places])
+        fewest, most = np.floor(before[0] + 1e-9), np.ceil(behind[0] - 1e-9)
+        lower = np.maximum(lower, np.where(before[1] > 0, error_rate_lower(fewest, before[1], share), 0.0))
+        upper = np.minimum(upper, np.where(behind[1] > 0, error_rate_upper(most, behind[1], share), 1.0))
+    # Bounds are made to rise by loosening them: the tightest of many cells would hold for none.
+    lower, upper = np.minimum.accumulate(lower[::-1])[::-1], np.maximum.accumulate(upper)
     # Where rates do fall, the two may cross; then neither says anything, and the interval is what both leave open.
-    return np.minimum(np.maximum.accumulate(lower), upper), upper
+    return np.minimum(lower, upper), upper

@@ -58,11 +58,10 @@ def group_codes(groups: Any, n_rows: int) -> NDArray[np.int64]:
     >>> group_codes(["b", "a", "b"], 3)
     array([0, 1, 0])
     """
-    names = np.asarray(groups)
+    # A list of texts and NaN would become one of texts.
+    names = np.asarray(groups) if hasattr(groups, "dtype") else np.asarray(groups, dtype=object)
     if names.ndim != 1 or len(names) != n_rows:
-        raise TableError(
-            f"groups needs one value per calibration row, {n_rows:,} in all; got an array of shape {names.shape}."
-        )
+        raise TableError(f"groups needs one value per row, {n_rows:,} in all; got an array of shape {names.shape}.")
     listed = names.tolist()
     missing = [place for place, name in enumerate(listed) if _is_missing(name)]
     if missing:

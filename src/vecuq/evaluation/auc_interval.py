@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, in_range
-from vecuq.evaluation.inputs import defect, groups_of, labels_of, scores_of
+from vecuq.conformal import group_codes
+from vecuq.evaluation.inputs import defect, labels_of, scores_of
 from vecuq.evaluation.tally import Order
 
 Codes = NDArray[np.intp]
@@ -56,7 +57,7 @@ def roc_auc_interval(
     """
     scores = scores_of(uncertainty)
     target = labels_of(positive, len(scores), "positive")
-    codes = None if groups is None else groups_of(groups, len(scores))
+    codes = None if groups is None else group_codes(groups, len(scores))
     if defect(scores, target) is not None:
         return float("nan"), float("nan")
     return auc_interval(scores, target, codes, in_range("level", level, 0.0, 1.0, ends="()"))

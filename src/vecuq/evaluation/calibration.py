@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, in_range, whole_number
-from vecuq.conformal import error_rate_lower, error_rate_upper
+from vecuq.conformal import error_rate_lower, error_rate_upper, group_codes
 from vecuq.errors import TableError
-from vecuq.evaluation.inputs import groups_of, labels_of, scores_of
+from vecuq.evaluation.inputs import labels_of, scores_of
 
 BINS = 10
 # Draws of labels from the probabilities themselves: how large the error is where there is none.
@@ -155,7 +155,7 @@ def reliability_curve(
     (array([2, 2]), array([0. , 0.5]), array([0. , 0.5]), array([0.  , 0.01]), array([0.84, 0.99]))
     """
     given, was = _checked(probability, wrong)
-    codes = np.arange(len(given)) if groups is None else groups_of(groups, len(given))
+    codes = np.arange(len(given)) if groups is None else group_codes(groups, len(given))
     delta = (1.0 - in_range("level", level, 0.0, 1.0, ends="()")) / 2.0
     places = _bins_of(given, bins)
     n = np.bincount(places)

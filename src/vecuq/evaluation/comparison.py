@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, wanted_columns
+from vecuq.conformal import group_codes
 from vecuq.errors import SettingError
 from vecuq.evaluation.auc_interval import Codes
 from vecuq.evaluation.bootstrap import MIN_GROUPS, Bootstrap, Estimate, interval, resampled
-from vecuq.evaluation.inputs import groups_of, methods_of, one_resample, scores_of
+from vecuq.evaluation.inputs import methods_of, one_resample, scores_of
 from vecuq.evaluation.pareto import Record
 from vecuq.evaluation.registry import Metric, find_metrics
 from vecuq.evaluation.separation import separated_pairs
@@ -201,7 +202,7 @@ def compare_all(
     methods = tuple(by_name)
     scores = np.stack([scores_of(one, f"uncertainty of {name!r}") for name, one in by_name.items()])
     truth = _same_target(target, metrics, scores.shape[1])
-    codes = None if groups is None else groups_of(groups, len(truth))
+    codes = None if groups is None else group_codes(groups, len(truth))
     reasons = [[metric.defect(one, truth) for one in scores] for metric in metrics]
     values, draws = _values(scores, truth, metrics), np.empty((len(metrics), len(methods), 0))
     if any(reason is None for of_metric in reasons for reason in of_metric):

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vecuq._check import Array, shape_of
 from vecuq.errors import TableError
@@ -55,30 +54,6 @@ def qualities_of(values: Any, n_rows: int) -> Array:
     if np.isinf(quality).any():
         raise TableError(f"quality must be finite; {int(np.isinf(quality).sum()):,} rows are infinite.")
     return quality
-
-
-def groups_of(values: Any, n_rows: int) -> NDArray[np.intp]:
-    """Return the groups of rows, whatever names them, as whole numbers from 0."""
-    names = np.asarray(values)
-    if names.ndim != 1 or len(names) != n_rows:
-        raise TableError(f"groups must be one name per row, {n_rows:,} in all; got {shape_of(names)}.")
-    listed = names.tolist()
-    unnamed = sum(map(_is_missing, listed))
-    if unnamed:
-        raise TableError(
-            f"{unnamed:,} of {n_rows:,} rows have no group. Name a group for every row; a row that stands alone is a "
-            f"group of its own."
-        )
-    known: dict[Any, int] = {}
-    return np.array([known.setdefault(name, len(known)) for name in listed], dtype=np.intp)
-
-
-def _is_missing(name: Any) -> bool:
-    """Whether a cell is None, NaN, NA or empty."""
-    try:
-        return name is None or name == "" or bool(name != name)  # noqa: PLR0124  NaN and its like
-    except TypeError:  # the NA of pandas compares with nothing
-        return True
 
 
 def numbers_of(values: Any, name: str) -> Array:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, one_of
+from vecuq.conformal import group_codes
 from vecuq.errors import SettingError, TableError
 from vecuq.evaluation.bootstrap import Bootstrap, Estimate
 from vecuq.evaluation.calibration import Calibration, calibration
 from vecuq.evaluation.comparison import MethodComparison, compare_all
-from vecuq.evaluation.inputs import groups_of, labels_of, methods_of, numbers_of, of_length
+from vecuq.evaluation.inputs import labels_of, methods_of, numbers_of, of_length
 from vecuq.evaluation.registry import TASKS, Metric, find_metrics
 
 # For each task what it aims at, and on which rows that is known.
@@ -150,7 +151,7 @@ def evaluate(
     without = {name: int(np.isnan(one).sum()) for name, one in scores.items()}
     scored = ~np.any([np.isnan(one) for one in scores.values()], axis=0)
     targets = targets_of(n_rows, error=error, ood=ood, quality=quality)
-    codes = None if groups is None else groups_of(groups, n_rows)
+    codes = None if groups is None else group_codes(groups, n_rows)
     chosen = _possible(metrics, list(targets))
     compared: dict[str, MethodComparison] = {}
     for task, (target, known) in targets.items():

@@ -144,13 +144,13 @@ def certificate_of(settings: GateSettings, learned: Learned, *, model: str, labe
     singly = tuple(_of_rule(settings, learned, rule, sums) for rule in decider.rules)
     if learned.units == EVERYTHING:
         return singly[0]
-    together = _of_rule(settings, learned, decider.together(), sums)
+    together = _of_rule(settings, learned, replace(decider.together(), unit="a category"), sums)
     jointly = "all together" if learned.simultaneous else "each by itself"
     count = f"{sum(one.certified for one in singly)} of {len(singly)} categories are certified, {jointly}. "
     pool = f" The category {learned.units.names[-1]} pools {', '.join(learned.units.pooled)}." * bool(
         learned.units.pooled
     )
-    return replace(together, promise=count + together.promise + pool, threshold=None, units=singly)
+    return replace(together, promise=count + together.promise + pool, threshold=None, unit="", units=singly)
 
 
 def _of_rule(settings: GateSettings, learned: Learned, rule: Rule, sums: dict[str, str]) -> Certificate:

@@ -64,8 +64,8 @@ class Decider:
             n_accepted=sum(rule.n_accepted for rule in rules),
             n_errors=sum(rule.n_errors for rule in rules),
             bound=max((rule.bound for rule in rules if rule.n_accepted), default=1.0),
-            cost=_mean(rules, "cost"),
-            cost_bound=_mean(rules, "cost_bound"),
+            cost=sum(rule.n_labels * rule.cost for rule in rules) / max(sum(rule.n_labels for rule in rules), 1),
+            cost_bound=max(rule.cost_bound for rule in rules),
         )
 
     def _limit(self, scores: Array, part: Labelled) -> float:
@@ -106,10 +106,3 @@ def all_but(scores: Array, k: int) -> NDArray[np.bool_]:
     ranked = np.sort(scores[~unscored])
     limit = ranked[-room - 1] if room < len(ranked) else -np.inf
     return np.asarray(scores <= limit)
-
-
-def _mean(rules: Sequence[Rule], field: str) -> float:
-    """Return the mean of a field over units, by their labelled rows."""
-    weights = np.array([rule.n_labels for rule in rules], dtype=float)
-    values = np.array([getattr(rule, field) for rule in rules])
-    return float((weights * values).sum() / max(weights.sum(), 1.0))

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
-from vecuq.conformal import Ladder, wrong_rates
-from vecuq.errors import CalibrationError
+from vecuq.conformal import Ladder, WrongRates, group_codes, wrong_rates
+from vecuq.errors import CalibrationError, SettingError
 from vecuq.gate.choosing import BEST, chosen_order, coverages
 from vecuq.gate.deciding import Decider
 from vecuq.gate.labels import doubts_about, losses_of
@@ -19,7 +19,7 @@ from vecuq.gate.rule import Labelled
 from vecuq.gate.scoring import Scoring
 from vecuq.gate.seen import unseen_rows
 from vecuq.gate.settings import GateSettings, Learned
-from vecuq.gate.units import ALL, EVERYTHING, categories, group_numbers, units_of
+from vecuq.gate.units import ALL, EVERYTHING, categories, units_of
 
 
 def learn(
@@ -34,10 +34,11 @@ def learn(
     unlabelled: Any = None,
 ) -> Learned:
     """Return what labelled rows teach; see :meth:`vecuq.Gate.fit`."""
+    _refuse_together(settings, groups=groups, by=by, simultaneous=simultaneous)
     graded = settings.target.kind == "quality"
     scores = Scoring(model, guard=settings.guard).scores(rows)
     losses = losses_of(correct, len(scores), graded=graded)
-    numbers = group_numbers(groups, len(scores))
+    numbers = None if groups is None else group_codes(groups, len(scores))
     named = None if by is None else categories(by, len(scores))
     seen = unseen_rows(model, rows, len(scores))
     kept, order = seen.usable, settings.order
@@ -50,7 +51,7 @@ def learn(
         doubts_about(scores, losses)
     known = np.empty(0) if seen.among_held_back else scoring.unlabelled()
     known = known if unlabelled is None else scoring.scores(unlabelled)
-    ladder, kept = _thresholds(known, scores, kept, settings.seed)
+    ladder, kept = _thresholds(known, scores, kept, numbers, settings.seed)
     labelled = Labelled(ALL, scores, losses, numbers, ladder).only(kept, ALL)
     delta = settings.delta
     units, places = EVERYTHING, np.zeros(len(labelled.scores), dtype=np.intp)
@@ -60,7 +61,6 @@ def learn(
         places = units.places(chosen)
         delta = delta / len(units.names) if simultaneous else delta
     parts = [labelled.only(places == k, name) for k, name in enumerate(units.names)]
-    cells = ladder.places_of(labelled.scores)
     return Learned(
         order=order,
         units=units,
@@ -68,7 +68,7 @@ def learn(
         places=places,
         kept=kept,
         decider=Decider.of(parts, settings.target, delta, promise=settings.promise),
-        rates=wrong_rates(cells, labelled.losses, len(ladder.thresholds) + 1, settings.delta),
+        rates=_rates(labelled, settings),
         simultaneous=simultaneous,
         table=tuple(coverage_table(labelled, settings.delta)),
         orders=coverages(model, settings, rows, labelled, kept),
@@ -76,22 +76,50 @@ def learn(
     )
 
 
-def _thresholds(known: Array, scores: Array, kept: NDArray[np.bool_], seed: int) -> tuple[Ladder, NDArray[np.bool_]]:
+def _refuse_together(settings: GateSettings, *, groups: Any, by: Any, simultaneous: bool) -> None:
+    """Raise for what cannot be had together."""
+    if settings.promise == "average" and groups is not None:
+        raise SettingError(
+            "promise='average' needs rows that are independent, and groups= says that they come together. Use "
+            "promise='confidence', or label one row of each group."
+        )
+    if settings.target.kind == "rows" and by is not None:
+        raise SettingError("A budget of rows is one for the whole batch; leave out by=, or give the budget as a share.")
+    if simultaneous and by is None:
+        raise SettingError("simultaneous=True is about the certificates of several categories; give them as by=.")
+
+
+def _rates(labelled: Labelled, settings: GateSettings) -> WrongRates:
+    """Return how often rows with a score are wrong, by that score; the interval counts one row of each group."""
+    scored = ~np.isnan(labelled.scores)
+    cells = labelled.ladder.places_of(labelled.scores[scored])
+    alone = None
+    if labelled.groups is not None:
+        shuffled = np.random.default_rng(settings.seed).permutation(len(cells))
+        alone = np.zeros(len(cells), dtype=bool)
+        alone[shuffled[np.unique(labelled.groups[scored][shuffled], return_index=True)[1]]] = True
+    n_cells = len(labelled.ladder.thresholds) + 1
+    return wrong_rates(cells, labelled.losses[scored], n_cells, settings.delta, independent=alone)
+
+
+def _thresholds(
+    known: Array, scores: Array, kept: NDArray[np.bool_], groups: NDArray[np.intp] | None, seed: int
+) -> tuple[Ladder, NDArray[np.bool_]]:
     """Return thresholds made without labels, and the rows that certify: without other rows, some lend their scores."""
     if np.isfinite(known).sum() >= 2:
         return Ladder.of(known), kept
-    lent = _some_of(kept, seed)
+    lent = _some_of(kept, np.arange(len(kept)) if groups is None else groups, seed)
     return Ladder.of(scores[lent]), kept & ~lent
 
 
-def _some_of(kept: NDArray[np.bool_], seed: int) -> NDArray[np.bool_]:
-    """Return a tenth of the labelled rows, at least 20 and at most 200, which lend their scores, not their labels."""
-    rows = np.flatnonzero(kept)
-    if len(rows) < 40:
+def _some_of(kept: NDArray[np.bool_], units: NDArray[np.intp], seed: int) -> NDArray[np.bool_]:
+    """Return about a tenth of the labelled rows, 20 to 200, which lend their scores, not their labels; groups whole."""
+    n_rows, candidates = int(kept.sum()), np.unique(units[kept])
+    wanted = min(max(n_rows // 10, 20), 200)
+    n_lent = int(np.ceil(wanted * len(candidates) / max(n_rows, 1)))
+    if n_rows < 40 or n_lent >= len(candidates):
         raise CalibrationError(
-            f"{len(rows):,} labelled rows are too few to set the thresholds as well. Give rows without labels, for "
+            f"{n_rows:,} labelled rows are too few to set the thresholds as well. Give rows without labels, for "
             f"example unlabelled=new."
         )
-    lent = np.zeros(len(kept), dtype=bool)
-    lent[np.random.default_rng(seed).choice(rows, min(max(len(rows) // 10, 20), 200), replace=False)] = True
-    return lent
+    return np.isin(units, np.random.default_rng(seed).choice(candidates, n_lent, replace=False)) & kept

@@ -49,10 +49,11 @@ class Epoch:
 class LiveGate:
     """A gate that keeps an eye on itself: some accepted rows are drawn at random, and labels come for these.
 
-    Promises, each with the stated confidence, however often one looks: ``bound`` is never below the *running error
-    rate*, that is the error rate of accepted rows on average over all audited ones so far; and ``state`` never is
-    ``"broken"`` while every accepted row is wrong with at most the probability that the gate allows. Both need labels
-    of the rows that were drawn, and of no others: rows that somebody looked at for a reason are no random sample.
+    Promises, each with the stated confidence in every epoch (from one calibration to the next), however often one
+    looks: ``bound`` is never below the *running error rate*, that is the error rate of accepted rows on average over
+    all audited ones so far; and ``state`` never is ``"broken"`` while every accepted row is wrong with at most the
+    probability that the gate allows. Both need labels of the rows that were drawn, and of no others: rows that
+    somebody looked at for a reason are no random sample.
 
     Rows count in the order of their decisions. A row whose label is awaited holds up the bound; once it is overdue it
     counts as wrong there. To the evidence for ``"broken"`` a missing label is no error.

@@ -16,6 +16,9 @@ from vecuq.gate.live import MOST_EPOCHS, STATES
 from vecuq.gate.memory import ACCEPTED, AUDITED, EARLIER, MOST_ROWS, Memory
 from vecuq.gate.row_ids import LONGEST, hashes, row_ids
 
+# Made here, for msgspec looks at a field's type only when it first reads one.
+_Overdue = Annotated[int, Meta(ge=1, le=MOST_AUDITS)]
+
 
 class EpochHeader(Struct):
     """What an earlier epoch came to; the fields of :class:`vecuq.gate.Epoch`."""
@@ -51,7 +54,7 @@ class LiveHeader(Struct):
     version: AtLeastOne
     audit: Annotated[float, Meta(gt=0.0, le=1.0)]
     confidence: Rate
-    overdue: AtLeastOne
+    overdue: _Overdue
     seed: Annotated[int, Meta(ge=0)]
     decided: Count
     accepted: Count

@@ -13,9 +13,10 @@ from vecuq.conformal import (
     Ladder,
     accept_confidently,
     coverage_margin,
-    error_rate_p_values,
     error_rate_upper,
+    group_means,
     mean_loss_upper,
+    missed_p_values,
     walk_outwards,
 )
 from vecuq.gate.target import Target
@@ -100,13 +101,11 @@ def _accuracy(rows: Labelled, target: Target, delta: float) -> Rule:
 
 def _flag_recall(rows: Labelled, target: Target, delta: float) -> Rule:
     """Accept as much as leaves a share of the wrong rows flagged: misses only grow outwards, so delta is not shared."""
-    failed = rows.losses > 0.5
-    steps = len(rows.ladder.thresholds)
-    missed = np.bincount(rows.ladder.places_of(rows.scores[failed]), minlength=steps + 1).cumsum()[:steps]
-    p_values = error_rate_p_values(missed, np.full(steps, failed.sum()), 1.0 - target.value)
+    failed, steps, allowed = rows.losses > 0.5, len(rows.ladder.thresholds), 1.0 - target.value
+    p_values = missed_p_values(rows.scores, failed, rows.ladder, allowed=allowed, delta=delta, groups=rows.groups)
     last = walk_outwards(p_values, delta * (np.arange(steps) == 0)).last
     threshold = float(rows.ladder.thresholds[last]) if last >= 0 else -np.inf
-    return _bounded(rows, threshold, certified=last >= 0, delta=delta)
+    return _bounded(rows, threshold, certified=last >= 0, delta=delta / max(steps, 1))
 
 
 def _flag_precision(rows: Labelled, target: Target, delta: float) -> Rule:
@@ -119,7 +118,7 @@ def _flag_precision(rows: Labelled, target: Target, delta: float) -> Rule:
     turned = Labelled(rows.unit, scores, 1.0 - rows.losses, rows.groups, mirrored)
     found = acceptance(turned, 1.0 - target.value, delta)
     threshold = float(steps[found.walk.last]) if found.certified else -np.inf
-    return _bounded(rows, threshold, certified=found.certified, delta=delta)
+    return _bounded(rows, threshold, certified=found.certified, delta=delta / max(len(steps), 1))
 
 
 def _cost(rows: Labelled, target: Target, delta: float) -> Rule:
@@ -131,42 +130,42 @@ def _cost(rows: Labelled, target: Target, delta: float) -> Rule:
     n, share = max(len(rows.scores), 1), delta / (2 * len(thresholds))
     costs = (target.cost_wrong * lost + target.cost_review * (n - counts)) / n
     best = int(np.argmin(costs))
-    worst = target.cost_wrong * _rate_upper(rows, np.where(places <= best, rows.losses, 0.0), share)
-    worst += target.cost_review * _rate_upper(rows, (places > best).astype(float), share)
+    worst = target.cost_wrong * _rate_upper(np.where(places <= best, rows.losses, 0.0), rows.groups, share)
+    worst += target.cost_review * _rate_upper((places > best).astype(float), rows.groups, share)
     found = _bounded(rows, float(thresholds[best]), certified=False, delta=2 * share)
     return Rule(**{**vars(found), "cost": float(costs[best]), "cost_bound": float(worst)})
 
 
 def _budget(rows: Labelled, target: Target, delta: float) -> Rule:
-    """Accept what the budget leaves: the threshold needs no labels, so one bound has all of delta."""
-    steps = np.flatnonzero(rows.ladder.coverage >= 1.0 - target.value - 1e-12)
-    threshold = float(rows.ladder.thresholds[steps[0]]) if len(steps) else -np.inf
+    """Accept what the budget leaves: the threshold needs no labels, so one bound has all of delta.
+
+    Where rows without a score are more than the budget, they alone are reviewed.
+    """
+    steps = rows.ladder.thresholds
+    first = int(np.searchsorted(rows.ladder.coverage, 1.0 - target.value - 1e-12))
+    threshold = float(steps[min(first, len(steps) - 1)]) if len(steps) else -np.inf
     return _bounded(rows, threshold, certified=False, delta=delta)
 
 
 def _bounded(rows: Labelled, threshold: float, *, certified: bool, delta: float) -> Rule:
-    """Return the rule of a threshold with a bound on the loss of its accepted rows."""
-    accepted = rows.losses[rows.scores <= threshold]
-    exact = rows.groups is None and np.isin(accepted, (0.0, 1.0)).all()
-    if not len(accepted):
+    """Return the rule of a threshold with a bound on the loss of its accepted rows.
+
+    Where labels chose the threshold, ``delta`` is what is left for each that they could have chosen.
+    """
+    accepted = rows.scores <= threshold
+    if not accepted.any():
         bound = 1.0
-    elif exact:
-        bound = float(error_rate_upper(accepted.sum(), len(accepted), delta))
+    elif rows.groups is None:
+        bound = _rate_upper(rows.losses[accepted], None, delta)
     else:
-        bound = mean_loss_upper(_by_group(rows, accepted, rows.scores <= threshold), delta)
+        expected = float(rows.ladder.coverage[rows.ladder.places_of(np.array([threshold]))[0]])
+        lost, shares = (group_means(kept, rows.groups) for kept in (rows.losses * accepted, accepted.astype(float)))
+        bound = mean_loss_upper(lost, delta, shares=shares, coverage=expected)
     return rows.rule_at(threshold, certified=certified, bound=bound)
 
 
-def _rate_upper(rows: Labelled, losses: Array, delta: float) -> float:
-    """Return an upper bound on the mean loss over all rows."""
-    if rows.groups is None and np.isin(losses, (0.0, 1.0)).all():
+def _rate_upper(losses: Array, groups: NDArray[np.intp] | None, delta: float) -> float:
+    """Return an upper bound on the mean loss: exact for rows that are right or wrong, by betting for others."""
+    if groups is None and np.isin(losses, (0.0, 1.0)).all():
         return float(error_rate_upper(losses.sum(), len(losses), delta))
-    return mean_loss_upper(_by_group(rows, losses, np.ones(len(losses), dtype=bool)), delta)
-
-
-def _by_group(rows: Labelled, losses: Array, chosen: NDArray[np.bool_]) -> Array:
-    """Return the mean loss of every group that has a chosen row; the losses themselves where rows are independent."""
-    if rows.groups is None:
-        return losses
-    groups = np.unique(rows.groups[chosen], return_inverse=True)[1]
-    return np.asarray(np.bincount(groups, weights=losses) / np.bincount(groups))
+    return mean_loss_upper(losses if groups is None else group_means(losses, groups), delta)

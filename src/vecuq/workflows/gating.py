@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from vecuq._files import atomic_files, write_atomic
-from vecuq.conformal import error_rate_lower, error_rate_upper
+from vecuq.conformal import error_rate_lower, error_rate_upper, group_codes, group_means, mean_loss_upper
 from vecuq.errors import CalibrationWarning, ModelFileError, TableError
 from vecuq.gate import Gate, Plan, plan_for
 from vecuq.table import PathLike, TableLike
@@ -119,6 +119,8 @@ def audit(gate_file: PathLike, later: TableLike, labels: LabelColumns) -> Audite
     made = load_gate(gate_file)
     if made.target.kind not in ("accuracy", "quality"):
         raise ModelFileError(f"An audit checks an accuracy, and this gate has another target: {made.target.words}.")
+    if made.promise == "average":
+        raise ModelFileError("An audit checks a promise about accepted rows; promise='average' is about many batches.")
     rows = read_labelled(made.model, later, labels)
     accepted = made.accept(rows.rows, by=rows.by)
     losses = (1.0 - rows.correct)[accepted]
@@ -127,23 +129,27 @@ def audit(gate_file: PathLike, later: TableLike, labels: LabelColumns) -> Audite
         raise TableError(f"{int(np.isnan(losses).sum()):,} accepted rows have no label; label them, or leave them out.")
     lower, upper = (float(bound(losses.sum(), n, delta)) for bound in (error_rate_lower, error_rate_upper))
     if not np.isin(losses, (0.0, 1.0)).all() or rows.groups is not None:
-        lower, upper = _bounds_of_means(losses, rows.groups, accepted, delta)
+        lower, upper = _bounds_of_means(1.0 - rows.correct, rows.groups, accepted, delta, made.coverage_)
     verdict = "kept" if n and upper <= made.allowed else "broken" if n and lower > made.allowed else "open"
     rate = float(losses.mean()) if n else None
     return Audited(verdict, len(rows), n, float(losses.sum()), rate, lower, upper, made.allowed, made.confidence)
 
 
-def _bounds_of_means(losses: Any, groups: list[Any] | None, accepted: Any, delta: float) -> tuple[float, float]:
-    """Return bounds on the mean loss over groups, or over rows with graded losses."""
-    from vecuq.conformal import mean_loss_upper
-
-    means = losses
-    if groups is not None:
-        named = np.unique([str(one) for one in np.asarray(groups, dtype=object)[accepted]], return_inverse=True)[1]
-        means = np.bincount(named, weights=losses) / np.bincount(named) if len(losses) else losses
-    if not len(means):
+def _bounds_of_means(
+    losses: Any, groups: list[Any] | None, accepted: Any, delta: float, coverage: float
+) -> tuple[float, float]:
+    """Return bounds on the mean loss of accepted rows: over a random row of a random group, or over rows."""
+    if not accepted.any():
         return 0.0, 1.0
-    return 1.0 - mean_loss_upper(1.0 - means, delta), mean_loss_upper(means, delta)
+    if groups is None:
+        shares, lost, coverage = None, losses[accepted], 1.0
+        kept = 1.0 - lost
+    else:
+        codes = group_codes(groups, len(accepted))
+        shares, lost = group_means(accepted.astype(float), codes), group_means(np.where(accepted, losses, 0.0), codes)
+        kept = shares - lost
+    low, high = (mean_loss_upper(one, delta, shares=shares, coverage=coverage) for one in (kept, lost))
+    return 1.0 - low, high
 
 
 def load_gateable(model: PathLike) -> Any:

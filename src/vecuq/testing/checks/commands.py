@@ -17,13 +17,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from vecuq._check import printable
+from vecuq.cli import printable
 from vecuq.testing.attack import BrokenPromiseError
 from vecuq.testing.hostile.cells import MARKUP
 from vecuq.testing.hostile.commands import command_names, parameters
 
 _CODES = (0, 1, 2, 130)
 # What an option names that a command may write; every other file is only read.
+_READ_BY_LIVE = "--recalibrate"
 _OUTPUTS = ("-o", "--out", "--state", "--curves", "--picture")
 _PAGES = (".html", ".svg", ".md")
 # What a command listens to while it runs.
@@ -222,13 +223,18 @@ def _check_files(outcome: Outcome, words: Sequence[str]) -> None:
     outputs = _outputs_of(words)
     read = [word for word, before in zip(words, ("", *words), strict=False) if before not in _OUTPUTS]
     touched = [name for name in outcome.changed if name in read or not any(_within(name, out) for out in outputs)]
-    if words[0] == "live":  # its labels, or another gate, renew the state
-        touched = [name for name in touched if _kind_of(outcome.written.get(name, b"")) != "live"]
+    touched = [name for name in touched if name not in _states_in(words)]
     if touched:
         raise BrokenPromiseError("input changed", f"{touched} by {' '.join(words)}")
     replaced = [name for name in outcome.replaced if _FORCE not in words]
     if replaced:
         raise BrokenPromiseError("overwritten", f"{replaced}, of another kind, by {' '.join(words)}")
+
+
+def _states_in(words: Sequence[str]) -> list[str]:
+    """Return the states that a command line goes on with, although no option says that they are written."""
+    given = [word for word, before in zip(words, ("", *words), strict=False) if before != _READ_BY_LIVE]
+    return given[1:] if words[:1] in (["live"], ("live",)) else []
 
 
 def _check_pages(outcome: Outcome) -> None:
