@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vecuq import Gate, LiveGate, load
+from vecuq.conformal import Doubt, doubted, running_error_lower, running_error_upper
 from vecuq.errors import CalibrationError, SettingError, TableError
 from vecuq.gate import ledger as ledgers
 from vecuq.gate import live_sense
@@ -175,6 +176,20 @@ def test_a_promise_is_proven_by_enough_good_labels_and_broken_by_bad_ones_for_go
     assert live.bound < gate.allowed
     assert live.state == "broken"
     assert "Recalibrate" in str(live)
+
+
+def test_what_is_simulated_of_labels_one_by_one_is_what_a_live_gate_says(gate):
+    live = LiveGate(gate, audit=1.0)
+    ids = audited(live, 60)
+    wrong = np.random.default_rng(4).random(60) < 0.3
+    _, evidence = doubted(Doubt.new(), wrong, gate.allowed)
+    for place in range(60):
+        live.update(ids[place : place + 1], ~wrong[place : place + 1])
+        counts = wrong[: place + 1].sum(), place + 1
+        assert live.bound == running_error_upper(*counts, 0.1)
+        assert live.lower == running_error_lower(*counts, 0.1)
+        assert (live.state == "broken") == (evidence[: place + 1].max() >= np.log(10))
+    assert live.state == "broken"
 
 
 def test_recalibrating_begins_a_new_epoch_and_says_so(gate):
