@@ -382,3 +382,24 @@ def test_a_bound_is_never_printed_below_what_was_proven():
         said = float(found.promise.split("at most ")[1].split(" %")[0]) / 100
         assert found.bound - 1e-9 <= said <= found.bound * 1.001 + 1e-9
         assert dict(found.facts())["error rate"] == f"at most {said:.4g}"
+
+
+def test_the_best_order_may_be_a_sum_with_weights_that_other_labels_learned():
+    rng = np.random.default_rng(9)
+    rows = rng.gamma(1.0, size=(4000, 3))
+    right = rng.random(4000) > np.clip((2 * rows[:, 0] + rows[:, 1]) / 9, 0, 1)
+    model = VecUQ().fit(rng.gamma(1.0, size=(600, 3)))
+    plain = Gate(model, accuracy=0.8).fit(rows[:3000], right[:3000])
+    made = Gate(model, accuracy=0.8, order="best").fit(rows[:3000], right[:3000])
+    assert made.order_ == "weighted sum"
+    weights = made.learned_.weights
+    assert weights["x0"] > weights["x1"] > weights["x2"]
+    assert len(made.learned_.labelled.scores) == 2250
+    assert made.coverage_ > plain.coverage_
+    accepted = made.accept(rows[3000:])
+    assert right[3000:][accepted].mean() >= 0.78
+    again = load(made.to_bytes())
+    npt.assert_array_equal(again.accept(rows[3000:]), accepted)
+    raised = rows[3000:].copy()
+    raised[:, 0] += 0.5
+    assert (made.uncertainty(raised) >= made.uncertainty(rows[3000:])).all()

@@ -17,7 +17,7 @@ from vecuq.errors import ModelFileError
 from vecuq.gate.deciding import Decider
 from vecuq.gate.gate import Gate
 from vecuq.gate.rule import Labelled, Rule
-from vecuq.gate.scoring import usable_guard, usable_model, usable_order
+from vecuq.gate.scoring import WEIGHTED, can_weigh, columns_in, usable_guard, usable_model, usable_order
 from vecuq.gate.sense import GateHeader, check_gate
 from vecuq.gate.settings import GateSettings, Learned
 from vecuq.gate.target import Target
@@ -30,6 +30,7 @@ def parts_of(gate: Gate) -> tuple[str, dict[str, Any], dict[str, Array]]:
     header = {
         "settings": asdict(gate.settings),
         "order": learned.order,
+        "weights": None if learned.weights is None else dict(learned.weights),
         "units": {"names": list(learned.units.names), "of_category": learned.units.of_category},
         "rules": [{**asdict(rule), "threshold": _written(rule.threshold)} for rule in learned.decider.rules],
         "simultaneous": learned.simultaneous,
@@ -72,6 +73,7 @@ def gate_of(header: dict[str, Any], arrays: dict[str, Any], load: Callable[[byte
     parts = tuple(labelled.only(places == k, name) for k, name in enumerate(units.names))
     learned = Learned(
         order=known.order,
+        weights=known.weights,
         units=units,
         labelled=labelled,
         places=places,
@@ -84,7 +86,9 @@ def gate_of(header: dict[str, Any], arrays: dict[str, Any], load: Callable[[byte
         date=known.date,
     )
     model = usable_model(load(arrays["model"].tobytes()))
-    usable_order(model, known.order)
+    usable_order(model, known.order, choices=(WEIGHTED,) if known.weights is not None and can_weigh(model) else ())
+    if known.weights is not None and set(known.weights) != set(columns_in(model)):
+        raise ValueError("the weights are not those of the columns")
     if settings.guard is not None:
         usable_guard(model, settings.guard)
     return Gate.from_learned(model, settings, learned)

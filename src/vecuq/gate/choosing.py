@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array
 from vecuq.conformal import Ladder
-from vecuq.errors import CalibrationError
+from vecuq.errors import CalibrationError, VecuqError
 from vecuq.gate.rule import Labelled, acceptance
-from vecuq.gate.scoring import MODEL, Scoring, columns_in
+from vecuq.gate.scoring import MODEL, WEIGHTED, Scoring, can_weigh, columns_in, inner, values_in
 from vecuq.gate.settings import GateSettings
 
 BEST = "best"
 # The share of the labels that chooses, and the fewest that may.
 _SHARE, _FEWEST = 0.25, 50
+# Weights are learned from at least so many right and so many wrong rows.
+_TO_LEARN = 20
 
 
 def chosen_order(
@@ -28,7 +30,7 @@ def chosen_order(
     settings: GateSettings,
     *,
     groups: NDArray[np.intp] | None = None,
-) -> tuple[str, NDArray[np.bool_]]:
+) -> tuple[Scoring, NDArray[np.bool_]]:
     """Return the order with the lowest error over all coverages on some labels, and which labels are left.
 
     **Assumption.** The labelled rows, or the groups that they come in, are independent.
@@ -46,9 +48,26 @@ def chosen_order(
             f"there are {len(candidates):,}. Use order='model', or name a column."
         )
     pilot = np.isin(units, np.random.default_rng(settings.seed).choice(candidates, size, replace=False)) & usable
-    orders = [MODEL, *columns_in(model)]
-    areas = [error_area(Scoring(model, order, settings.guard).scores(rows)[pilot], losses[pilot]) for order in orders]
+    orders = [Scoring(model, order, settings.guard) for order in (MODEL, *columns_in(model))]
+    orders += _weighted(model, rows, losses, pilot, settings.guard)
+    areas = [error_area(order.scores(rows)[pilot], losses[pilot]) for order in orders]
     return orders[int(np.argmin(areas))], ~pilot
+
+
+def _weighted(model: Any, rows: Any, losses: Array, pilot: NDArray[np.bool_], guard: float | None) -> list[Scoring]:
+    """Return the order by weights that the pilot's labels learn; none where they are too few, or not right or wrong."""
+    wrong = losses[pilot] > 0.5
+    if not can_weigh(model) or not np.isin(losses, (0.0, 1.0)).all() or min(wrong.sum(), (~wrong).sum()) < _TO_LEARN:
+        return []
+    from vecuq.ranker import learn_weights
+
+    values = values_in(model, rows)
+    complete = pilot & np.isfinite(values).all(axis=1)
+    try:
+        learned = learn_weights(inner(model).as_table(values[complete]), losses[complete] > 0.5)
+    except VecuqError:  # nothing to learn from these rows
+        return []
+    return [Scoring(model, WEIGHTED, guard, {name: float(weight) for name, weight in learned.items()})]
 
 
 def error_area(scores: Array, losses: Array) -> float:

@@ -41,11 +41,10 @@ def learn(
     numbers = None if groups is None else group_codes(groups, len(scores))
     named = None if by is None else categories(by, len(scores))
     seen = unseen_rows(model, rows, len(scores))
-    kept, order = seen.usable, settings.order
-    if order == BEST:
-        order, others = chosen_order(model, rows, losses, kept, settings, groups=numbers)
+    kept, scoring = seen.usable, Scoring(model, settings.order, settings.guard)
+    if settings.order == BEST:
+        scoring, others = chosen_order(model, rows, losses, kept, settings, groups=numbers)
         kept = kept & others
-    scoring = Scoring(model, order, settings.guard)
     scores = scores if scoring.is_of_model else scoring.scores(rows)
     if not graded:
         doubts_about(scores, losses)
@@ -61,17 +60,22 @@ def learn(
         places = units.places(chosen)
         delta = delta / len(units.names) if simultaneous else delta
     parts = [labelled.only(places == k, name) for k, name in enumerate(units.names)]
+    decider = Decider.of(parts, settings.target, delta, promise=settings.promise)
+    orders = coverages(model, settings, rows, labelled, kept)
+    if scoring.weights is not None:
+        orders[scoring.order] = decider.together().coverage
     return Learned(
-        order=order,
+        order=scoring.order,
+        weights=scoring.weights,
         units=units,
         labelled=labelled,
         places=places,
         kept=kept,
-        decider=Decider.of(parts, settings.target, delta, promise=settings.promise),
+        decider=decider,
         rates=_rates(labelled, settings),
         simultaneous=simultaneous,
         table=tuple(coverage_table(labelled, settings.delta)),
-        orders=coverages(model, settings, rows, labelled, kept),
+        orders=orders,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
     )
 

@@ -50,8 +50,8 @@ class Gate:
         Rows whose p-value is smaller are not accepted, labelled rows alike. With the model's own order this matters
         only where the certified threshold lies beyond that p-value, since p-values fall as the uncertainty rises.
     order
-        ``"model"``, the name of one score column, or ``"best"``: a quarter of the labels chooses the order, the others
-        certify it.
+        ``"model"``, the name of one score column, or ``"best"``: a quarter of the labels chooses between these and the
+        sum of the columns with weights that it learns (``"weighted sum"``), and the others certify it.
     random_state
         Seed of the draws behind ``order="best"`` and of thresholds that labelled rows must lend; None is a fixed seed.
 
@@ -244,7 +244,7 @@ class Gate:
     @property
     def scoring(self) -> Scoring:
         """How rows are scored for a decision."""
-        return Scoring(self.model, self.order_, self.settings.guard)
+        return Scoring(self.model, self.order_, self.settings.guard, self.learned_.weights)
 
     def accept(self, rows: Any, *, by: Any = None) -> NDArray[np.bool_]:
         """Return which rows may be trusted; a row without a score, or of a category without labels, is not accepted."""

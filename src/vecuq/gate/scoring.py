@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from vecuq._check import Array, one_of
+from vecuq._check import Array, finite_rows, one_of
 from vecuq.errors import SettingError, TableError
 
-# The order of the model itself; columns are called by their names.
-MODEL = "model"
+# The order of the model itself, and the sum of scaled columns with weights from labels; columns are called by their
+# names.
+MODEL, WEIGHTED = "model", "weighted sum"
 
 
 @runtime_checkable
@@ -29,6 +31,7 @@ class Scoring:
     model: Any
     order: str = MODEL
     guard: float | None = None
+    weights: Mapping[str, float] | None = None  # of the columns, for the order "weighted sum"
 
     @property
     def is_of_model(self) -> bool:
@@ -46,8 +49,8 @@ class Scoring:
         if self.is_of_model or values is None:
             found = np.array(uncertainty, dtype=float)
         else:
-            found = np.array(values[:, columns_in(self.model).index(self.order)], dtype=float)
-            found[~np.isfinite(values).all(axis=1)] = np.nan
+            complete = finite_rows(values)
+            found = np.where(complete, self._of_columns(np.where(complete[:, None], values, 0.0)), np.nan)
         if self.guard is not None and p_values is not None:
             found[~(np.asarray(p_values) >= self.guard)] = np.nan
         return found
@@ -58,8 +61,17 @@ class Scoring:
         if self.is_of_model:
             return np.asarray(getattr(inside, "calibration_scores", np.empty(0)), dtype=float)
         kept = getattr(inside, "kept", None)
-        place = columns_in(self.model).index(self.order)
-        return np.asarray(kept.held[:, place], dtype=float) if kept is not None else np.empty(0)
+        return self._of_columns(kept.held) if kept is not None else np.empty(0)
+
+    def _of_columns(self, values: Array) -> Array:
+        """Return one column of complete rows, or the weighted sum of all that vary, each on its calibration scale."""
+        names = columns_in(self.model)
+        if self.weights is None:
+            return np.asarray(values[:, names.index(self.order)], dtype=float)
+        inside = inner(self.model)
+        active = list(inside.active)
+        weights = np.array([self.weights[names[k]] for k in active])
+        return np.asarray(inside.scaler.transform(np.asarray(values[:, active], dtype=float)) @ weights)
 
 
 def inner(model: Any) -> Any:
@@ -88,6 +100,11 @@ def usable_model(model: Any) -> Any:
     if hasattr(model, "get_params") and not [name for name in vars(model) if name.endswith("_")]:
         raise TableError(f"This {type(model).__name__} is not fitted. Fit it first: the gate only needs labelled rows.")
     return model
+
+
+def can_weigh(model: Any) -> bool:
+    """Whether the columns of a model have a scale on which they can be weighted and added."""
+    return len(columns_in(model)) > 1 and hasattr(inner(model), "scaler") and hasattr(inner(model), "active")
 
 
 def usable_order(model: Any, order: str, choices: tuple[str, ...] = ()) -> str:

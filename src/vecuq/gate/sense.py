@@ -12,6 +12,7 @@ from vecuq._check import in_range, one_of, unique_names
 from vecuq._files import RISING, SORTED, Count, NotNegative, Numbers, Rate, Share, between, check_arrays
 from vecuq.conformal import error_rate_p_values
 from vecuq.gate.plan import TARGETS
+from vecuq.gate.scoring import WEIGHTED
 from vecuq.gate.target import KINDS
 
 
@@ -91,11 +92,14 @@ class GateHeader(Struct):
     orders: dict[str, Share]
     date: str
     grouped: bool
+    weights: dict[str, NotNegative] | None = None
 
     def __post_init__(self) -> None:
         datetime.fromisoformat(self.date)
         if [rule.unit for rule in self.rules] != list(self.units.names):
             raise ValueError("the rules are not those of the units")
+        if (self.weights is not None) != (self.order == WEIGHTED):
+            raise ValueError("weights and order do not go together")
         if self.settings.order not in ("best", self.order):
             raise ValueError("the order is not the one that was wanted")
         if tuple(line.accuracy for line in self.table) != TARGETS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +59,7 @@ class Learned:
     """All that labelled rows taught a gate: everything that decides, and everything that the certificate says."""
 
     order: str
+    weights: Mapping[str, float] | None  # of the columns, where labels weighted them
     units: Units
     labelled: Labelled  # the rows that certify, of all units
     places: NDArray[np.intp]  # the unit of each of them
