@@ -29,6 +29,7 @@ UNDETECTABLE = (
     *("box_low", "box_high", "seen_low", "seen_high", "moments"),
     *("counts", "breakers", "scores"),
     *("audit", "confidence", "overdue", "audits.labels", "memory.codes", "memory.hashes"),
+    *("rates.probability", "rates.lower", "rates.upper", "settings.guard", "simultaneous"),
     *("density/mahalanobis/means", "density/mahalanobis/whitening"),
 )
 Lie = tuple[bytes, str, str]  # the file, where it lies, and how
