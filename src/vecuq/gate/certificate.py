@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 
 from vecuq.gate.rule import Rule
+from vecuq.gate.scoring import MODEL
 from vecuq.gate.settings import GateSettings, Learned
 from vecuq.gate.target import Target
 from vecuq.gate.units import EVERYTHING
 
 _GRADED, _ON_AVERAGE = "mean loss", "error rate on average"
+
+# So many categories of a pool are named.
+_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,10 @@ class Certificate:
                 "confidence",
                 f"{self.confidence:g}" + ", of the interval of coverage only" * (self.bounded == _ON_AVERAGE),
             ),
-            ("threshold", "none" if self.threshold is None else f"uncertainty up to {self.threshold:.6g}"),
+            (
+                "threshold",
+                "none" if self.threshold is None else f"{_score_word(self.order)} up to {self.threshold:.6g}",
+            ),
             ("order", self.order),
         ]
         if self.guard is not None:
@@ -146,10 +153,17 @@ def certificate_of(settings: GateSettings, learned: Learned, *, model: str, labe
     together = _of_rule(settings, learned, replace(decider.together(), unit="a category"), sums)
     jointly = "all together" if learned.simultaneous else "each by itself"
     count = f"{sum(one.certified for one in singly)} of {len(singly)} categories are certified, {jointly}. "
-    pool = f" The category {learned.units.names[-1]} pools {', '.join(learned.units.pooled)}." * bool(
-        learned.units.pooled
-    )
-    return replace(together, promise=count + together.promise + pool, threshold=None, unit="", units=singly)
+    sentence = f"{count}{together.promise}{_pool_words(learned)}"
+    return replace(together, promise=sentence, threshold=None, unit="", units=singly)
+
+
+def _pool_words(learned: Learned) -> str:
+    """Return which categories share a certificate; of many, the first and how many more."""
+    pooled = learned.units.pooled
+    if not pooled:
+        return ""
+    more = f" and {len(pooled) - _NAMED:,} more" if len(pooled) > _NAMED else ""
+    return f" {learned.units.names[-1]!r} pools categories with few labels: {', '.join(pooled[:_NAMED])}{more}."
 
 
 def _of_rule(settings: GateSettings, learned: Learned, rule: Rule, sums: dict[str, str]) -> Certificate:
@@ -185,6 +199,11 @@ def _bounded(settings: GateSettings) -> str:
     if settings.promise == "average":
         return _ON_AVERAGE
     return _GRADED if settings.target.kind == "quality" else "error rate"
+
+
+def _score_word(order: str) -> str:
+    """Return what the threshold is about: the model's uncertainty, or the column or sum that was the order."""
+    return "uncertainty" if order == MODEL else order
 
 
 def promise_of(target: Target, rule: Rule, *, promise: str, confidence: float) -> str:

@@ -12,6 +12,8 @@ from vecuq._check import Array, one_line, warn_user
 from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, TableError
 
 _RULE = re.compile(r"^(?P<column>.+?)\s*(?P<sign>>=|<=|>|<|==)\s*(?P<bound>[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*$")
+# Fewer right or wrong rows than this say nothing about the direction of labels.
+_FEWEST = 10
 _SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "==": operator.eq}
 
 
@@ -81,11 +83,11 @@ def doubts_about(scores: Array, losses: Array) -> None:
 
 
 def _auc(scores: Array, wrong: Any) -> tuple[float, float] | None:
-    """Return the ROC-AUC of the wrong rows and its largest standard error; None without both kinds of row."""
+    """Return the ROC-AUC of the wrong rows and its largest standard error; None with few rows of either kind."""
     from scipy.stats import rankdata
 
     positive, negative = int(wrong.sum()), int((~wrong).sum())
-    if not positive or not negative:
+    if min(positive, negative) < _FEWEST:
         return None
     ranks = rankdata(scores)[wrong].sum()
     area = (ranks - positive * (positive + 1) / 2) / (positive * negative)

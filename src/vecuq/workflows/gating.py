@@ -10,7 +10,7 @@ import numpy as np
 
 from vecuq._files import atomic_files, write_atomic
 from vecuq.conformal import error_rate_lower, error_rate_upper, group_codes, group_means, mean_loss_upper
-from vecuq.errors import CalibrationWarning, ModelFileError, TableError
+from vecuq.errors import CalibrationWarning, ModelFileError, SettingError, TableError
 from vecuq.gate import Gate, Plan, plan_for
 from vecuq.table import PathLike, TableLike
 from vecuq.workflows.evaluation_files import curves_ending, refuse_outputs
@@ -61,6 +61,11 @@ def gate(
         curves_ending(picture, beside=out)
         refuse_outputs([picture], reads=[labelled], force=force)
     made = Gate(found, **target)
+    if (labels.quality is not None) != (made.target.kind == "quality"):
+        raise SettingError(
+            "A mean quality needs both: the column of qualities (quality_column) and the target, quality=0.8. For "
+            "another target turn the quality into labels: correct='quality>=0.7'."
+        )
     rows = read_labelled(found, labelled, labels)
     others = None if unlabelled is None else read_unlabelled(found, unlabelled)
     made.fit(rows.rows, rows.correct, groups=rows.groups, by=rows.by, simultaneous=simultaneous, unlabelled=others)
