@@ -16,7 +16,7 @@ from vecuq.table import write_batches
 from vecuq.workflows.contents import kind_there
 
 # Commands that write without an option to replace anything: they go on with their own file, or write none.
-NEVER = {"audit", "ask", "monitor", "measures", "doctor", "info"}
+NEVER = {"audit", "live", "ask", "monitor", "measures", "doctor", "info"}
 
 
 def table_bytes(path, make_rows):
