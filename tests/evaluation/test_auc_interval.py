@@ -115,5 +115,5 @@ def test_rows_that_come_in_groups_need_to_be_said_to(area):
 def test_groups_must_name_every_row():
     with pytest.raises(TableError, match="2 of 4 rows have no group"):
         roc_auc_interval([1, 2, 3, 4], [0, 1, 0, 1], groups=["a", None, "b", ""])
-    with pytest.raises(TableError, match="one name per row, 4 in all; got"):
+    with pytest.raises(TableError, match="one value per row, 4 in all; got"):
         roc_auc_interval([1, 2, 3, 4], [0, 1, 0, 1], groups=["a", "b"])

@@ -88,7 +88,7 @@ def test_groups_may_come_as_anything_with_one_name_per_row(ranker, kind, name):
 @pytest.mark.parametrize(
     ("groups", "said"),
     [
-        (GROUPS[:-1], r"groups needs one value per calibration row, 400 in all; got an array of shape \(399,\)"),
+        (GROUPS[:-1], r"groups needs one value per row, 400 in all; got an array of shape \(399,\)"),
         (ROWS, "got an array of shape"),
         ([None, *GROUPS[1:]], r"1 of 400 rows have no group \(the first: row 0"),
         (np.where(GROUPS == 3, np.nan, GROUPS), r"10 of 400 rows have no group \(the first: row 30"),
