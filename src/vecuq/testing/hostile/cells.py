@@ -6,6 +6,7 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
@@ -81,7 +82,7 @@ def _within(low: int, high: int) -> st.SearchStrategy[int]:
 TYPES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "float64": (pa.float64(), numbers),
     "float32": (pa.float32(), st.floats(width=32)),
-    "float16": (pa.float16(), st.floats(width=16)),
+    "float16": (pa.float16(), st.floats(width=16).map(np.float16)),
     **{
         f"int{bits}": (getattr(pa, f"int{bits}")(), _within(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
         for bits in (8, 32, 64)
