@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.measure import Claim, best_of, in_child
 from vecuq import workflows
-from vecuq.measures.text.lexical import rouge_l
+from vecuq.compare import rouge_l
 
 N_ANSWERS = {False: 10_000, True: 2_000}
 N_SAMPLES, N_WORDS, N_KNOWN = 10, 20, 2_000

@@ -1,6 +1,7 @@
 from . import answers as answers
 from . import baselines as baselines
 from . import cascade as cascade
+from . import compare as compare
 from . import conformal as conformal
 from . import data as data
 from . import doctor as doctor

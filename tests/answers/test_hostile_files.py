@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vecuq.answers import KINDS, LINE_BYTES, read_answers
+from vecuq.answers import LINE_BYTES, kinds, read_answers
 from vecuq.errors import TableError
 
 GOOD = {"vecuq_answers": 1, "id": "good", "greedy": {"text": "x", "logprobs": [-1.0]}}
@@ -119,7 +119,7 @@ def test_a_line_that_is_nearly_right_is_read_or_skipped_with_its_place(tmp_path,
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(line=nearly_right(), kind=st.sampled_from(KINDS))
+@given(line=nearly_right(), kind=st.sampled_from(kinds()))
 def test_a_line_read_as_the_wrong_kind_is_skipped_with_its_place(tmp_path, line, kind):
     path = tmp_path / "answers.jsonl"
     path.write_text(line + "\n")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from vecuq import testing
 from vecuq._load import _READERS
-from vecuq.answers import KINDS
+from vecuq.answers import kinds
 from vecuq.cli import app
 from vecuq.table import EXTENSIONS
 from vecuq.testing.hostile.answers import good_line
@@ -25,7 +25,7 @@ def names(group):
 
 def test_every_saved_kind_reader_table_ending_and_command_is_a_target():
     assert names("saved") == set(_READERS)
-    assert names("answers") == set(KINDS) - {"auto"}
+    assert names("answers") == set(kinds()) - {"auto"}
     assert names("table") == set(EXTENSIONS)
     assert names("command") == set(COMMANDS)
 

@@ -7,8 +7,10 @@ from .asking import Question as Question
 from .asking import RefusedQuestionError as RefusedQuestionError
 from .asking import read_questions as read_questions
 from .journal import Journal as Journal
-from .kinds import KINDS as KINDS
+from .kinds import kinds as kinds
 from .lines import LINE_BYTES as LINE_BYTES
+from .readers import Format as Format
+from .readers import formats as formats
 from .reading import AnswerReader as AnswerReader
 from .reading import read_answers as read_answers
 from .schema import SCHEMA_VERSION as SCHEMA_VERSION

@@ -13,7 +13,7 @@ import numpy as np
 
 from vecuq._check import one_line, shape_of
 from vecuq.answers.fields import first_of
-from vecuq.answers.huggingface import TEXTS
+from vecuq.answers.readers.huggingface import TEXTS
 from vecuq.errors import TableError
 
 # Arrays are loaded whole, so their unpacked size has a limit.

@@ -10,6 +10,7 @@ from vecuq._check import one_line
 from vecuq.answers.schema import MOST_ANSWERS, MOST_TOKENS
 from vecuq.errors import TableError
 
+_MOST_PLAIN, _LONGEST_PLAIN = 64, 1_000
 # Usual names of the right answers.
 REFERENCES = ("references", "reference", "answers", "answer", "target")
 
@@ -34,6 +35,16 @@ def role_of(*settings: Any) -> str | None:
         if sampled is True:
             return "samples"
     return None
+
+
+def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the short texts, numbers and truth values of a line, such as a label or a topic; at most 64 of them."""
+    plain = {
+        str(name): value
+        for name, value in fields.items()
+        if isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= _LONGEST_PLAIN)
+    }
+    return dict(list(plain.items())[:_MOST_PLAIN])
 
 
 def first_of(fields: Mapping[str, Any], names: Sequence[str]) -> Any:

@@ -1,33 +1,26 @@
-"""The kinds of lines that are read, and how each is recognised."""
+"""Which format a line has, and its parts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from vecuq._check import one_line
-from vecuq.answers.fields import as_list
-from vecuq.answers.huggingface import is_huggingface, read_huggingface
+from vecuq.answers.fields import as_list, plain_fields
 from vecuq.answers.lines import Entry
-from vecuq.answers.lm_eval import is_lm_eval, read_lm_eval
-from vecuq.answers.openai import is_openai, read_openai
 from vecuq.answers.parts import Part, parts_of_record
+from vecuq.answers.readers import formats
 from vecuq.answers.schema import MOST_ANSWERS, SCHEMA_VERSION, AnswerRecord
-from vecuq.answers.vllm import is_vllm, read_vllm
 from vecuq.errors import TableError
 
-Reader = Callable[..., Part]
-
-# In the order in which they are tried.
-_FOREIGN: dict[str, tuple[Callable[[Mapping[str, Any]], bool], Reader]] = {
-    "lm-eval": (is_lm_eval, read_lm_eval),
-    "openai": (is_openai, read_openai),
-    "vllm": (is_vllm, read_vllm),
-    "huggingface": (is_huggingface, read_huggingface),
-}
-KINDS = ("auto", "vecuq", *_FOREIGN)
 # Within a text the quotes would be escaped, so this is the name of a field.
 _MARK = b'"vecuq_answers"'
+
+
+def kinds() -> tuple[str, ...]:
+    """Return what ``kind`` may be: ``"auto"``, ``"vecuq"`` for our own lines, or the name of a format."""
+    return ("auto", "vecuq", *formats())
 
 
 def is_ours(content: Any) -> bool:
@@ -40,11 +33,17 @@ def parts_of(entry: Entry, kind: str, *, renormalise: bool = False) -> list[Part
     fields = _object(entry.fields())
     if kind == "vecuq" or (kind == "auto" and is_ours(entry.content)):
         return parts_of_record(AnswerRecord.model_validate(fields))
-    if kind != "auto":
-        return [_FOREIGN[kind][1](fields, renormalise=renormalise)]
-    for is_this, read in _FOREIGN.values():
-        if is_this(fields):
-            return [read(fields, renormalise=renormalise)]
+    found = (
+        formats()[kind].parts(fields, renormalise=renormalise) if kind != "auto" else _recognised(fields, renormalise)
+    )
+    meta = plain_fields(fields)
+    return [part if part.meta else replace(part, meta=meta) for part in found]
+
+
+def _recognised(fields: Mapping[str, Any], renormalise: bool) -> list[Part]:
+    for one in formats().values():
+        if one.recognises(fields):
+            return one.parts(fields, renormalise=renormalise)
     raise TableError(_unknown(fields))
 
 
@@ -63,7 +62,7 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 def _unknown(fields: Mapping[str, Any]) -> str:
     known = ", ".join(one_line(name, most=20) for name in list(fields)[:8])
-    why = f"no known kind of answers ({', '.join(KINDS[1:])}); its fields: {known or 'none'}."
+    why = f"no known kind of answers ({', '.join(kinds()[1:])}); its fields: {known or 'none'}."
     if "greedy" in fields or "samples" in fields:
         why += f' If it follows the schema of vecuq, add "vecuq_answers": {SCHEMA_VERSION} to every line.'
     return why

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from tempfile import TemporaryFile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -30,6 +30,13 @@ class Part:
         The question, where the line has it; lines without an id are joined by it.
     content, view
         For formats that write the same answers several times: what is the same, and what differs.
+    quality
+        The verdict of whoever judged the answer already, between 0 (wrong) and 1 (right); None without one.
+    meta
+        Short texts and numbers of the line beside its answers, such as a label or a topic.
+    notes
+        What the reader decided, one sentence each, the same words for all lines that it decided so; a reader of files
+        counts them.
     """
 
     answers: tuple[Answer, ...]
@@ -40,6 +47,9 @@ class Part:
     model: str | None = None
     content: str | None = None
     view: str | None = None
+    quality: float | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def settled(self, role: str | None) -> Part:
         """Return the part with a role: its own, else the given one, else samples if there are several answers."""
@@ -65,12 +75,23 @@ def joined(name: str, parts: Sequence[Part]) -> AnswerRecord:
         model=next((part.model for part in parts if part.model is not None), None),
         greedy=greedy[0] if greedy else None,
         samples=tuple(samples + unknown),
+        quality=next((part.quality for part in parts if part.quality is not None), None),
+        meta={name: value for part in reversed(parts) for name, value in part.meta.items()},
     )
 
 
 def parts_of_record(record: AnswerRecord) -> list[Part]:
     """Return the parts of a record of our own, to be joined with those of other files."""
-    sampled = Part(record.samples, "samples", record.id, record.question, record.references, record.model)
+    sampled = Part(
+        record.samples,
+        "samples",
+        record.id,
+        record.question,
+        record.references,
+        record.model,
+        quality=record.quality,
+        meta=record.meta,
+    )
     return [sampled] if record.greedy is None else [replace(sampled, answers=(record.greedy,), role="greedy"), sampled]
 
 

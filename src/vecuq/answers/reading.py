@@ -14,7 +14,7 @@ from vecuq._check import existing_file, one_line, one_of
 from vecuq.answers.arrays import array_entries
 from vecuq.answers.documents import document_entries, is_document
 from vecuq.answers.grouping import Grouping, Origin
-from vecuq.answers.kinds import KINDS, is_ours, parts_of
+from vecuq.answers.kinds import is_ours, kinds, parts_of
 from vecuq.answers.lines import Entry, TornFileError, numbered_lines
 from vecuq.answers.parts import Spool, joined
 from vecuq.answers.schema import AnswerRecord, why_invalid
@@ -196,7 +196,7 @@ def read_answers(
         Files whose answers are all sampled; single answers in ``paths`` are then greedy. Without it, the temperature
         of the request decides. Without a temperature, one answer to a question is greedy, several are samples.
     kind
-        "auto", "vecuq", "openai", "vllm", "huggingface" or "lm-eval".
+        "auto", "vecuq" for our own lines, or the name of a format, see :func:`vecuq.answers.kinds`.
     strict
         Whether a line that cannot be read is an error; otherwise it is skipped and counted.
     renormalise
@@ -214,7 +214,7 @@ def read_answers(
     ...     [(record.id, record.greedy.text) for record in reader], reader.n_skipped
     ([('q1', 'Paris')], 1)
     """
-    one_of("kind", kind, KINDS)
+    one_of("kind", kind, kinds())
     files, sampled = _files(paths), _files(samples)
     if not files:
         raise TableError("At least one file of answers is needed.")

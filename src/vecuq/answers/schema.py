@@ -30,6 +30,7 @@ _Tokens = Annotated[tuple[StrictStr, ...], _PER_TOKEN]
 _LogProbs = Annotated[tuple[LogProb, ...], _PER_TOKEN]
 _Entropies = Annotated[tuple[Entropy, ...], _PER_TOKEN]
 _Similarities = Annotated[tuple[Similarity, ...], _PER_TOKEN]
+_LISTS = ("tokens", "logprobs", "entropies", "margins", "certainties", "token_similarity")
 _Nli = tuple[Similarity, Similarity, Similarity]
 
 
@@ -57,6 +58,11 @@ class Answer(BaseModel):
         count in its probability, and not in its length.
     finish
         Why generation ended: ``stop`` or ``length``, as servers call it.
+    margins
+        Probability of the most likely token at every step minus that of the second; between 0 and 1.
+    certainties
+        Kullback-Leibler divergence from the uniform law to the distribution at every step, in nats, over the same
+        tokens as the entropies; at least 0.
     token_similarity
         Similarity of question and answer to the same text without each token, for
         ``TextSettings(similarity="recorded")``.
@@ -73,11 +79,13 @@ class Answer(BaseModel):
     logprob: LogProb | None = None
     n_end: Annotated[int, Field(ge=0)] = 0
     finish: StrictStr | None = None
+    margins: _Similarities | None = None
+    certainties: _Entropies | None = None
     token_similarity: _Similarities | None = None
 
     @model_validator(mode="after")
     def _one_of_each_per_token(self) -> Self:
-        lists = {name: getattr(self, name) for name in ("tokens", "logprobs", "entropies", "token_similarity")}
+        lists = {name: getattr(self, name) for name in _LISTS}
         sizes = {name: len(values) for name, values in lists.items() if values is not None}
         if len(set(sizes.values())) > 1:
             raise ValueError(f"one entry per token was expected; got {sizes}")
@@ -134,6 +142,12 @@ class AnswerRecord(BaseModel):
     nli_of_samples
         (samples, samples, 3) probabilities of contradiction, neutral and entailment; premise first; for
         ``TextSettings(nli="recorded")``.
+    quality
+        The verdict of whoever judged the answer already, between 0 (wrong) and 1 (right).
+    p_true
+        The probability of "true" that the model gave when it was shown its own answer.
+    confidence, confidence_words
+        How sure the model said it was: a number between 0 and 1, or its words.
 
     Examples
     --------
@@ -158,6 +172,10 @@ class AnswerRecord(BaseModel):
     similarity_to_samples: _Similarities | None = None
     similarity_of_samples: Annotated[tuple[_Similarities, ...], _PER_ANSWER] | None = None
     nli_of_samples: Annotated[tuple[Annotated[tuple[_Nli, ...], _PER_ANSWER], ...], _PER_ANSWER] | None = None
+    quality: Similarity | None = None
+    p_true: Similarity | None = None
+    confidence: Similarity | None = None
+    confidence_words: StrictStr | None = None
 
     @staticmethod
     def of(given: AnswerRecord | Mapping[str, Any]) -> AnswerRecord:

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import Array, in_range, one_line, one_of
+from vecuq.compare import WITHOUT_SPACES
+from vecuq.compare import rouge_l as rouge_l_of_two
 from vecuq.errors import SettingError, TableError
-from vecuq.measures.text.lexical import WITHOUT_SPACES
-from vecuq.measures.text.lexical import rouge_l as rouge_l_of_two
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _POINT_IN_NUMBER = re.compile(r"(?<=\d)\.(?=\d)")

@@ -9,7 +9,7 @@ from vecuq._check import one_line, whole_number
 from vecuq.answers.asking.plan import Plan, RefusedQuestionError
 from vecuq.answers.asking.questions import Question
 from vecuq.answers.asking.sending import RejectedError, Sender
-from vecuq.answers.openai import answer_of_choice
+from vecuq.answers.readers.openai import answer_of_choice
 from vecuq.answers.schema import Answer
 from vecuq.errors import SettingError, TableError
 

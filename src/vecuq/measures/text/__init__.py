@@ -5,6 +5,7 @@ returns NaN, and never a 0 that looks like confidence. :func:`measure_answer` co
 allows.
 """
 
+from vecuq.compare import COMPARISONS, Comparison, bleu, embeddings, jaccard, pairwise, rouge_l, rouge_n, words
 from vecuq.measures.text.agreement import (
     cocoa_mean_token_entropy,
     cocoa_msp,
@@ -12,10 +13,8 @@ from vecuq.measures.text.agreement import (
     consistency,
     lexical_similarity,
 )
-from vecuq.measures.text.comparison import COMPARISONS, Comparison, embeddings, pairwise
 from vecuq.measures.text.features import AnswerFeatures
 from vecuq.measures.text.graph import degree_matrix, eccentricity, eigenvalue_laplacian
-from vecuq.measures.text.lexical import bleu, jaccard, rouge_l, rouge_n, words
 from vecuq.measures.text.measuring import MeasuredAnswer, measure_answer, measure_record
 from vecuq.measures.text.relevance import token_relevance
 from vecuq.measures.text.semantic import semantic_classes, semantic_entropy, semantic_entropy_empirical

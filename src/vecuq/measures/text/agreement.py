@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from vecuq.compare import MISSING, PairCache, comparison_of, square
+from vecuq.compare import similarities as checked
 from vecuq.errors import TableError
-from vecuq.measures.text.checked import MISSING, square
-from vecuq.measures.text.checked import similarities as checked
-from vecuq.measures.text.comparison import PairCache, comparison_of
 from vecuq.measures.text.tokens import mean_token_entropy, msp, perplexity
 
 

@@ -10,9 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
+from vecuq.compare import (
+    CONTRADICTION,
+    ENTAILMENT,
+    PairCache,
+    PairCaches,
+    floats,
+    nli_comparison,
+    same_length,
+    similarities,
+    square,
+)
 from vecuq.errors import VecuqError
-from vecuq.measures.text.checked import floats, same_length, similarities, square
-from vecuq.measures.text.comparison import CONTRADICTION, ENTAILMENT, PairCache, PairCaches, nli_comparison
 from vecuq.measures.text.graph import Spectrum
 from vecuq.measures.text.relevance import token_relevance
 from vecuq.measures.text.semantic import semantic_classes

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vecuq._check import Array, in_range
-from vecuq.measures.text.checked import MISSING, square
+from vecuq.compare import MISSING, square
 
 # Eigenvalues have rounding errors of about 1e-15; results are rounded to so many digits, so that equal graphs tie.
 _DIGITS = 12

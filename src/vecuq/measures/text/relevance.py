@@ -11,8 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, whole_number
-from vecuq.measures.text.comparison import COMPARISONS, PairCache, comparison_of
-from vecuq.measures.text.lexical import WITHOUT_SPACES, common_subsequence, stemmed_words, words
+from vecuq.compare import (
+    COMPARISONS,
+    WITHOUT_SPACES,
+    PairCache,
+    common_subsequence,
+    comparison_of,
+    stemmed_words,
+    words,
+)
 
 _SPECIAL = re.compile(
     r"<\|[^|<>]*\|>|<\uff5c[^<>]*\uff5c>|</?s>|<(?:bos|eos|pad|unk|end_of_turn|start_of_turn)>|\[(?:BOS|EOS|PAD|SEP|CLS)\]"

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import number, one_of
+from vecuq.compare import MISSING, logprobs, same_length
 from vecuq.errors import TableError
-from vecuq.measures.text.checked import MISSING, logprobs, same_length
 from vecuq.measures.text.sequences import log_sum_exp
 
 OVER = ("samples", "classes")

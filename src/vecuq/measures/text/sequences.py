@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import Array, in_range
-from vecuq.measures.text.checked import MISSING, floats, logprobs, same_length, square
+from vecuq.compare import MISSING, floats, logprobs, same_length, square
 from vecuq.measures.text.tokens import token_sar
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from vecuq._check import in_range, number, one_of
+from vecuq.compare import comparison_of
 from vecuq.errors import SettingError
-from vecuq.measures.text.comparison import comparison_of
 from vecuq.measures.text.semantic import OVER
 
 RECORDED = "recorded"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from vecuq.measures.text.checked import MISSING, entropies, floats, logprobs, same_length
+from vecuq.compare import MISSING, entropies, floats, logprobs, same_length
 
 
 def msp(token_logprobs: Any) -> float:

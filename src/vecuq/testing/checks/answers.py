@@ -26,7 +26,7 @@ def check_reader(line: bytes, kind: str = "vecuq", *, read: Read = read_answers,
     line
         The bytes of one line.
     kind
-        What the good lines beside it are: one of ``vecuq.answers.KINDS`` but ``"auto"``.
+        What the good lines beside it are: one of ``vecuq.answers.kinds()`` but ``"auto"``.
     read
         The reader, called with a path and ``kind=``; it is iterated for records with ``id``, and has ``problems``.
     as_kind

@@ -7,11 +7,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from vecuq.answers import KINDS
+from vecuq.answers import kinds
 from vecuq.testing.hostile.byte_level import damaged
 from vecuq.testing.hostile.json_level import altered, as_json
 
-READER_KINDS = tuple(kind for kind in KINDS if kind != "auto")
+READER_KINDS = tuple(kind for kind in kinds() if kind != "auto")
 _TOP = [{"token": "x", "logprob": -0.5}, {"token": "y", "logprob": -1.5}]
 _CHAT = {"message": {"content": "x"}, "finish_reason": "stop"}
 # One or more good lines of each kind, without its id.
@@ -125,7 +125,7 @@ def answer_lines(draw: st.DrawFn, kind: str) -> bytes:
     Parameters
     ----------
     kind
-        One of ``vecuq.answers.KINDS`` but ``"auto"``.
+        One of ``vecuq.answers.kinds()`` but ``"auto"``.
     """
     line, _ = draw(altered(good_line(kind, "odd", draw(st.integers(0, 2)))))
     text = as_json(line).encode()

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from rapidfuzz.distance import LCSseq
 
-from vecuq.measures.text.stemming import stem
+from vecuq.compare.stemming import stem
 
 # Chinese and Japanese characters, as a range of a regular expression.
 WITHOUT_SPACES = (

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vecuq.compare import PairCache, comparison_of, nli_comparison
 from vecuq.errors import SettingError, TableError
 from vecuq.measures.text import COMPARISONS, Comparison, embeddings, pairwise, rouge_l
-from vecuq.measures.text.comparison import PairCache, comparison_of, nli_comparison
 
 TEXTS = st.lists(st.sampled_from(["Paris", "in Paris", "Lyon", "it is Lyon", " ", "?"]), min_size=1, max_size=6)
 

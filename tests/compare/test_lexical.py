@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vecuq.compare import common_subsequence, stem, stemmed_words
 from vecuq.measures.text import bleu, jaccard, rouge_l, rouge_n, words
-from vecuq.measures.text.lexical import common_subsequence, stemmed_words
-from vecuq.measures.text.stemming import stem
 
 LISTS = st.lists(st.sampled_from(["a", "b", "cat", "dog", "it"]), max_size=8)
 SENTENCES = st.lists(st.sampled_from(["the", "a", "cat", "cats", "running", "runs", "1914"]), max_size=9).map(" ".join)

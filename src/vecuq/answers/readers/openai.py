@@ -8,6 +8,7 @@ from typing import Any
 
 from vecuq.answers.fields import as_list, as_mapping, as_name, as_text, first_of, references_of, role_of
 from vecuq.answers.parts import Part
+from vecuq.answers.readers.format import Format
 from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.answers.tokens import end_of, entropies_of_top, logprob
 from vecuq.errors import TableError
@@ -125,3 +126,12 @@ def _of_completion(logprobs: Mapping[str, Any]) -> tuple[Any, tuple[float, ...],
     found = [[logprob(value) for value in as_mapping(top or {}, "top_logprobs").values()] for top in tops]
     listed = None if logprobs.get("tokens") is None else as_list(logprobs["tokens"], "tokens")
     return None if listed is None else tuple(as_text(token, "a token") for token in listed), values, found
+
+
+OPENAI = Format(
+    "openai",
+    "replies of OpenAI-style servers: chat completions, completions, Batch output",
+    "`choices`, `custom_id`, or a reply under `response`",
+    is_openai,
+    read_openai,
+)

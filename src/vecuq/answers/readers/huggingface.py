@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from vecuq.answers.fields import as_list, as_mapping, as_name, as_text, first_of, references_of, role_of
 from vecuq.answers.padding import Ends, unpadded_length
 from vecuq.answers.parts import Part
+from vecuq.answers.readers.format import Format
 from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.answers.tokens import end_of, logprob, spelt
 from vecuq.errors import TableError
@@ -139,3 +140,12 @@ def _tokens_or_ids(row: Mapping[str, Any], length: int) -> tuple[tuple[str, ...]
         tokens, ids = None, ids or tokens
     ids = ids[-length:] if ids is not None and length else ids
     return None if tokens is None else spelt([as_text(token, "a token") for token in tokens]), ids
+
+
+HUGGINGFACE = Format(
+    "huggingface",
+    "Hugging Face `generate` or a pipeline, dumped to JSON",
+    "texts under " + ", ".join(f"`{name}`" for name in TEXTS),
+    is_huggingface,
+    read_huggingface,
+)

@@ -7,6 +7,7 @@ from typing import Any
 
 from vecuq.answers.fields import as_list, as_mapping, as_name, as_text, first_of, references_of, role_of
 from vecuq.answers.parts import Part
+from vecuq.answers.readers.format import Format
 from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.answers.tokens import end_of, entropies_of_top, logprob
 from vecuq.errors import TableError
@@ -75,3 +76,6 @@ def _entry(step: Mapping[str, Any], token: Any) -> Mapping[str, Any]:
 def _as_entry(entry: Any) -> Mapping[str, Any]:
     """Return an entry with its fields; some dumps have only the number."""
     return entry if isinstance(entry, Mapping) else {"logprob": entry}
+
+
+VLLM = Format("vllm", "vLLM's RequestOutput, dumped to JSON", "a list `outputs`", is_vllm, read_vllm)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import Array, one_of
+from vecuq.compare.checked import floats, similarities
+from vecuq.compare.lexical import bleu, common_subsequence, jaccard, rouge_n, stemmed_words
 from vecuq.errors import SettingError, TableError
-from vecuq.measures.text.checked import floats, similarities
-from vecuq.measures.text.lexical import bleu, common_subsequence, jaccard, rouge_n, stemmed_words
 
 Pair = tuple[str, str]
 CONTRADICTION, NEUTRAL, ENTAILMENT = range(3)

@@ -7,6 +7,7 @@ from typing import Any
 
 from vecuq.answers.fields import as_list, as_mapping, as_name, as_texts, digest_of, first_of, role_of
 from vecuq.answers.parts import Part
+from vecuq.answers.readers.format import Format
 from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.errors import TableError
 
@@ -55,3 +56,8 @@ def _arguments(given: Any) -> Iterator[Any]:
     requests = given.values() if isinstance(given, Mapping) else given if isinstance(given, list) else ()
     for request in requests:
         yield from request.values() if isinstance(request, Mapping) else request if isinstance(request, list) else ()
+
+
+LM_EVAL = Format(
+    "lm-eval", "samples that lm-evaluation-harness logs", "`resps` beside `doc_id`", is_lm_eval, read_lm_eval
+)
