@@ -32,6 +32,8 @@ class Part:
         For formats that write the same answers several times: what is the same, and what differs.
     quality
         The verdict of whoever judged the answer already, between 0 (wrong) and 1 (right); None without one.
+    p_true, confidence, confidence_words
+        How sure the model itself is, as in :class:`AnswerRecord`.
     meta
         Short texts and numbers of the line beside its answers, such as a label or a topic.
     notes
@@ -48,6 +50,9 @@ class Part:
     content: str | None = None
     view: str | None = None
     quality: float | None = None
+    p_true: float | None = None
+    confidence: float | None = None
+    confidence_words: str | None = None
     meta: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -70,14 +75,20 @@ def joined(name: str, parts: Sequence[Part]) -> AnswerRecord:
         raise TableError(f"{one_line(name, most=60)!r} has {len(greedy)} greedy answers; one was expected.")
     return AnswerRecord(
         id=name,
-        question=next((part.question for part in parts if part.question is not None), None),
         references=next((part.references for part in parts if part.references), ()),
-        model=next((part.model for part in parts if part.model is not None), None),
         greedy=greedy[0] if greedy else None,
         samples=tuple(samples + unknown),
-        quality=next((part.quality for part in parts if part.quality is not None), None),
+        **{name: _first(parts, name) for name in _SAID_ONCE},
         meta={name: value for part in reversed(parts) for name, value in part.meta.items()},
     )
+
+
+# What the first line that says it decides.
+_SAID_ONCE = ("question", "model", "quality", "p_true", "confidence", "confidence_words")
+
+
+def _first(parts: Sequence[Part], name: str) -> Any:
+    return next((value for part in parts if (value := getattr(part, name)) is not None), None)
 
 
 def parts_of_record(record: AnswerRecord) -> list[Part]:
@@ -90,6 +101,9 @@ def parts_of_record(record: AnswerRecord) -> list[Part]:
         record.references,
         record.model,
         quality=record.quality,
+        p_true=record.p_true,
+        confidence=record.confidence,
+        confidence_words=record.confidence_words,
         meta=record.meta,
     )
     return [sampled] if record.greedy is None else [replace(sampled, answers=(record.greedy,), role="greedy"), sampled]

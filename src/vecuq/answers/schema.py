@@ -227,7 +227,7 @@ def _unchecked_answer(fields: dict[str, Any]) -> Answer:
     """Return an answer whose lists have the right types; their values may be missing or infinite."""
     if not isinstance(fields.setdefault("text", None), str | None):
         raise TableError(f"`text` must be a text or None; got {one_line(repr(fields['text']), most=60)}.")
-    for name in ("logprobs", "entropies"):
+    for name in ("logprobs", "entropies", "margins", "certainties"):
         if fields.get(name) is not None:
             fields[name] = _numbers(name, fields[name])
     fields |= {name: _as_tuples(fields[name]) for name in ("tokens", "token_similarity") if name in fields}

@@ -54,14 +54,40 @@ def truncated_entropy(logprobs: Sequence[float], *, renormalise: bool = False) -
     return max(0.0, entropy / mass + math.log(mass) if renormalise and mass > 0 else entropy)
 
 
-def entropies_of_top(tops: Sequence[Sequence[float]], n_tokens: int, renormalise: bool) -> dict[str, Any]:
-    """Return the entropies over the k most likely tokens that every step has; nothing if a step has fewer than two."""
+def truncated_certainty(logprobs: Sequence[float]) -> float:
+    """Return the divergence of the uniform law from that of the most likely tokens alone, renormalised; at least 0.
+
+    Examples
+    --------
+    >>> truncated_certainty([math.log(0.25), math.log(0.25)])
+    0.0
+    >>> round(truncated_certainty([math.log(0.6), math.log(0.15)]), 4)
+    0.2231
+    """
+    below = [logprob - max(logprobs) for logprob in logprobs]  # so that tiny probabilities do not underflow
+    log_mass = math.log(math.fsum(map(math.exp, below)))
+    return max(0.0, log_mass - math.fsum(below) / len(below) - math.log(len(below)))
+
+
+def known_of_top(tops: Sequence[Sequence[float]], n_tokens: int, renormalise: bool) -> dict[str, Any]:
+    """Return what the k most likely tokens that every step has say of an answer; nothing if a step has fewer than two.
+
+    These are its entropies, margins and certainties. A token whose log-prob is only known to be tiny leaves no
+    certainties, which its value would decide.
+    """
     k = min(map(len, tops), default=0)
     if k < 2 or len(tops) != n_tokens:
         return {}
     most_likely = [sorted(top, reverse=True)[:k] for top in tops]
-    values = tuple(round(truncated_entropy(top, renormalise=renormalise), 6) for top in most_likely)
-    return {"entropies": values, "entropy_top_k": k, "entropy_renormalised": renormalise}
+    found: dict[str, Any] = {
+        "entropies": tuple(round(truncated_entropy(top, renormalise=renormalise), 6) for top in most_likely),
+        "entropy_top_k": k,
+        "entropy_renormalised": renormalise,
+        "margins": tuple(round(min(1.0, math.exp(top[0]) - math.exp(top[1])), 6) for top in most_likely),
+    }
+    if all(top[-1] > LEAST_LOGPROB for top in most_likely):
+        found["certainties"] = tuple(round(truncated_certainty(top), 6) for top in most_likely)
+    return found
 
 
 def spelt(tokens: Sequence[str]) -> tuple[str, ...]:

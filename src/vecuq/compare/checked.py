@@ -26,11 +26,11 @@ def floats(values: Any) -> Array:
         ) from None
 
 
-def entropies(values: Any) -> Array:
-    """Return entropies as an array of one dimension, none below 0."""
+def entropies(values: Any, name: str = "Entropies") -> Array:
+    """Return entropies, or other divergences, as an array of one dimension, none below 0."""
     found = floats(values).ravel()
     if found.size and found.min() < -_LOG_SLACK:
-        raise TableError(f"Entropies must not be below 0; the smallest is {found.min():g}.")
+        raise TableError(f"{name} must not be below 0; the smallest is {found.min():g}.")
     return np.maximum(found, 0.0)
 
 

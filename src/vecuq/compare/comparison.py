@@ -35,6 +35,8 @@ class Comparison:
         Result for two equal texts, without a comparison; None compares them too.
     blank
         Result for a pair with a blank text: an empty answer is similar to nothing, not even to another one.
+    cosine
+        Whether the results are cosines of embeddings.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Comparison:
     symmetric: bool = False
     identical: float | tuple[float, ...] | None = 1.0
     blank: float | tuple[float, ...] = 0.0
+    cosine: bool = False
 
 
 def pairwise(function: Callable[[str, str], float], *, symmetric: bool = False, name: str = "") -> Comparison:
@@ -86,7 +89,7 @@ def embeddings(embed: Callable[[list[str]], Any], *, name: str = "embeddings") -
         left, right = ([place[pair[side]] for pair in pairs] for side in (0, 1))
         return np.asarray(np.clip((points[left] * points[right]).sum(axis=1), 0.0, 1.0))
 
-    return Comparison(name, compare, symmetric=True)
+    return Comparison(name, compare, symmetric=True, cosine=True)
 
 
 def nli_comparison(judge: Callable[[Sequence[Pair]], Any]) -> Comparison:

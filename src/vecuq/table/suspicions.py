@@ -26,8 +26,14 @@ _REVERSED = re.compile(
     r"^[-\u2212~]|(?<![a-z])(neg|minus|inv|non|not|un(?=lik|conf|cert)|error|wrong|fail|incorrect|1\s*[-_\u2212])"
     r"|entropy|varian|(^|_)(var|std|sd|width|interval|loss|range|spread|disagreement)(_|$)"
 )
-# A measure of vecuq that is an uncertainty, whatever its name says.
-_OURS = ("lexical_similarity",)
+# Measures of vecuq that are uncertainties, whatever their names say.
+_OURS = (
+    "lexical_similarity",
+    "min_token_probability",
+    "self_certainty",
+    "verbalised_confidence",
+    "linguistic_confidence",
+)
 # pandas writes and reads its index as "Unnamed: 0".
 _ID = re.compile(r"(^|_)(ids?|idx|index|uid|uuid|guid|row_?(no|nr|num|number|id))$|^(row|key|serial|seq|unnamed_\d+)$")
 _LABEL = re.compile(r"^(y|y_?(true|pred|test|train)|labels?|targets?|ground_?truth|truth|gt|gold)$")

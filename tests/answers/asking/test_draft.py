@@ -16,9 +16,9 @@ def spoken(text, *, stop=(), max_tokens=100, end=True):
     draft = Draft(spell_bytes, stop, max_tokens)
     for byte in text.encode():
         if draft.finish is None:
-            draft.add(Chosen(byte, -1.0, 0.5), ends=False)
+            draft.add(Chosen(byte, -1.0, 0.5, 0.3, 0.8), ends=False)
     if draft.finish is None and end:
-        draft.add(Chosen(0, -2.0, 0.25), ends=True)
+        draft.add(Chosen(0, -2.0, 0.25, 0.6, 0.9), ends=True)
     return draft.answer()
 
 

@@ -1,4 +1,4 @@
-"""One step of generation: from logits to the next token, its log-probability and the entropy of the choice."""
+"""One step of generation: from logits to the next token, its log-probability and how sure the choice was."""
 
 from __future__ import annotations
 
@@ -13,11 +13,17 @@ _LEAST_SHIFT = -1e4
 
 
 class Chosen(NamedTuple):
-    """A token, its log-probability and the entropy of the distribution it comes from."""
+    """A token, its log-probability, and the entropy, margin and certainty of the distribution it comes from.
+
+    The margin is the most likely token's probability minus the second's; the certainty is the divergence of the uniform
+    law from the distribution.
+    """
 
     token: int
     logprob: float
     entropy: float
+    margin: float
+    certainty: float
 
 
 class Distribution:
@@ -27,7 +33,7 @@ class Distribution:
     --------
     >>> even = Distribution([0.0, 0.0])
     >>> even.greedy()
-    Chosen(token=0, logprob=-0.6931471805599453, entropy=0.6931471805599453)
+    Chosen(token=0, logprob=-0.6931471805599453, entropy=0.6931471805599453, margin=0.0, certainty=0.0)
     """
 
     def __init__(self, logits: Any) -> None:
@@ -38,6 +44,11 @@ class Distribution:
         total = float(weights.sum())
         self._log_total = float(np.log(total))
         self.entropy = max(0.0, self._log_total - float(weights @ self._shifted) / total)
+        # The most likely token has the weight 1.
+        self.margin = (1.0 - float(np.delete(weights, self._best).max(initial=0.0))) / total
+        # A token that cannot be, with a logit of minus infinity, does not count.
+        possible = self._shifted[values > -np.inf]
+        self.certainty = max(0.0, self._log_total - float(possible.mean()) - float(np.log(len(possible))))
         self._weights = weights
         self._cumulative: dict[float, Array] = {}
 
@@ -58,4 +69,5 @@ class Distribution:
         return self._cumulative[temperature]
 
     def _chosen(self, token: int) -> Chosen:
-        return Chosen(token, float(self._shifted[token]) - self._log_total, self.entropy)
+        logprob = float(self._shifted[token]) - self._log_total
+        return Chosen(token, logprob, self.entropy, self.margin, self.certainty)

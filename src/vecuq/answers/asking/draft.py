@@ -61,6 +61,8 @@ class Draft:
             tokens=tuple(pieces),
             logprobs=tuple(rounded(chosen.logprob) for chosen in self._chosen),
             entropies=tuple(rounded(chosen.entropy) for chosen in self._chosen),
+            margins=tuple(rounded(chosen.margin) for chosen in self._chosen),
+            certainties=tuple(rounded(chosen.certainty) for chosen in self._chosen),
             n_end=self._n_end(len(text)),
             finish=self.finish,
         )

@@ -10,7 +10,7 @@ from vecuq.answers.fields import as_list, as_mapping, as_name, as_text, first_of
 from vecuq.answers.parts import Part
 from vecuq.answers.readers.format import Format
 from vecuq.answers.schema import MOST_ANSWERS, Answer
-from vecuq.answers.tokens import end_of, entropies_of_top, logprob
+from vecuq.answers.tokens import end_of, known_of_top, logprob
 from vecuq.errors import TableError
 
 # Ids that servers give to replies; such an id does not name a question.
@@ -105,7 +105,7 @@ def _tokens(given: Any, renormalise: bool) -> dict[str, Any]:
         tokens, values, tops = _of_completion(logprobs)
     else:
         return {}
-    return {"tokens": tokens, "logprobs": values, **entropies_of_top(tops, len(values), renormalise)}
+    return {"tokens": tokens, "logprobs": values, **known_of_top(tops, len(values), renormalise)}
 
 
 def _of_chat(content: list[Any]) -> tuple[Any, tuple[float, ...], list[list[float]]]:

@@ -9,7 +9,7 @@ from vecuq.answers.fields import as_list, as_mapping, as_name, as_text, first_of
 from vecuq.answers.parts import Part
 from vecuq.answers.readers.format import Format
 from vecuq.answers.schema import MOST_ANSWERS, Answer
-from vecuq.answers.tokens import end_of, entropies_of_top, logprob
+from vecuq.answers.tokens import end_of, known_of_top, logprob
 from vecuq.errors import TableError
 
 
@@ -63,7 +63,7 @@ def _tokens(output: Mapping[str, Any], renormalise: bool) -> dict[str, Any]:
     tops = [[logprob(_as_entry(entry).get("logprob")) for entry in step.values()] for step in steps]
     spelt = [entry.get("decoded_token") for entry in chosen]
     tokens = tuple(spelt) if all(isinstance(token, str) for token in spelt) else None
-    return {"tokens": tokens, "logprobs": values, **entropies_of_top(tops, len(values), renormalise)}
+    return {"tokens": tokens, "logprobs": values, **known_of_top(tops, len(values), renormalise)}
 
 
 def _entry(step: Mapping[str, Any], token: Any) -> Mapping[str, Any]:

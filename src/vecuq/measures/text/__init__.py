@@ -11,19 +11,40 @@ from vecuq.measures.text.agreement import (
     cocoa_msp,
     cocoa_perplexity,
     consistency,
+    cosine,
     lexical_similarity,
+    non_contradiction,
 )
 from vecuq.measures.text.features import AnswerFeatures
-from vecuq.measures.text.graph import degree_matrix, eccentricity, eigenvalue_laplacian
+from vecuq.measures.text.graph import degree_matrix, eccentricity, eigenvalue_laplacian, kernel_language_entropy
 from vecuq.measures.text.measuring import MeasuredAnswer, measure_answer, measure_record
 from vecuq.measures.text.relevance import token_relevance
-from vecuq.measures.text.semantic import semantic_classes, semantic_entropy, semantic_entropy_empirical
+from vecuq.measures.text.semantic import (
+    majority_share,
+    semantic_classes,
+    semantic_entropy,
+    semantic_entropy_empirical,
+    semantic_sets,
+)
 from vecuq.measures.text.sequences import sar, sentence_sar, sequence_entropy, sequence_entropy_normalised
 from vecuq.measures.text.settings import TextSettings
-from vecuq.measures.text.tokens import mean_token_entropy, msp, perplexity, token_sar, token_sar_of_samples
+from vecuq.measures.text.stated import CONFIDENCE_WORDS, linguistic_confidence, p_true, verbalised_confidence
+from vecuq.measures.text.tokens import (
+    max_token_entropy,
+    mean_token_entropy,
+    min_token_probability,
+    msp,
+    perplexity,
+    self_certainty,
+    token_margin,
+    token_sar,
+    token_sar_of_samples,
+    top_k_negentropy,
+)
 
 __all__ = [
     "COMPARISONS",
+    "CONFIDENCE_WORDS",
     "AnswerFeatures",
     "Comparison",
     "MeasuredAnswer",
@@ -33,29 +54,42 @@ __all__ = [
     "cocoa_msp",
     "cocoa_perplexity",
     "consistency",
+    "cosine",
     "degree_matrix",
     "eccentricity",
     "eigenvalue_laplacian",
     "embeddings",
     "jaccard",
+    "kernel_language_entropy",
     "lexical_similarity",
+    "linguistic_confidence",
+    "majority_share",
+    "max_token_entropy",
     "mean_token_entropy",
     "measure_answer",
     "measure_record",
+    "min_token_probability",
     "msp",
+    "non_contradiction",
+    "p_true",
     "pairwise",
     "perplexity",
     "rouge_l",
     "rouge_n",
     "sar",
+    "self_certainty",
     "semantic_classes",
     "semantic_entropy",
     "semantic_entropy_empirical",
+    "semantic_sets",
     "sentence_sar",
     "sequence_entropy",
     "sequence_entropy_normalised",
+    "token_margin",
     "token_relevance",
     "token_sar",
     "token_sar_of_samples",
+    "top_k_negentropy",
+    "verbalised_confidence",
     "words",
 ]

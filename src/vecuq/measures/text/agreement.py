@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vecuq.compare import MISSING, PairCache, comparison_of, square
+from vecuq.compare import MISSING, PairCache, comparison_of, floats, square
 from vecuq.compare import similarities as checked
 from vecuq.errors import TableError
 from vecuq.measures.text.tokens import mean_token_entropy, msp, perplexity
@@ -59,6 +59,38 @@ def cocoa_mean_token_entropy(token_entropies: Any, similarities: Any) -> float:
     0.25
     """
     return mean_token_entropy(token_entropies) * consistency(similarities)
+
+
+def non_contradiction(contradictions: Any) -> float:
+    """Mean probability that answer and sample contradict each other, in [0, 1]; NaN without samples.
+
+    ``contradictions`` holds P(contradiction) of the answer and each sample, one number for each direction, in any
+    shape. Chen and Mueller, Quantifying Uncertainty in Answers (ACL 2024); one minus ``noncontradiction`` of uqlm.
+
+    Examples
+    --------
+    >>> non_contradiction([[0.0, 0.5], [0.5, 1.0]])
+    0.5
+    """
+    found = checked(contradictions).ravel()
+    return float(found.mean()) if found.size else MISSING
+
+
+def cosine(cosines: Any) -> float:
+    """Half the mean cosine distance of the answer and its samples, ``mean_j (1 - c_j) / 2``, in [0, 1].
+
+    NaN without samples. One minus ``cosine_sim`` of uqlm, which is ``(1 + c) / 2``. By embeddings, texts of a negative
+    cosine count as 0 (see :func:`embeddings`); it is then half of :func:`consistency`.
+
+    Examples
+    --------
+    >>> cosine([1.0, 0.5])
+    0.125
+    """
+    found = floats(cosines).ravel()
+    if found.size and (found.min() < -1.0 - 1e-5 or found.max() > 1.0 + 1e-5):
+        raise TableError(f"Cosines must lie in [-1, 1]; these lie in [{found.min():g}, {found.max():g}].")
+    return float(((1.0 - np.clip(found, -1.0, 1.0)) / 2).mean()) if found.size else MISSING
 
 
 def lexical_similarity(samples: Any, *, by: Any = "rouge_l") -> float:

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from vecuq.compare import CONTRADICTION
 from vecuq.measures import text as measures_of_text
 from vecuq.measures.registry import Measure
-from vecuq.measures.text import agreement, semantic, sequences, tokens
+from vecuq.measures.text import agreement, graph, semantic, sequences, stated, tokens
 from vecuq.measures.text.features import AnswerFeatures
-from vecuq.measures.text.graph import degree_matrix
 
-# Measures of the paper's text study.
+# `cocoa`: of the paper's text study. `white_box`: one answer with log-probs. `black_box`: texts alone. `classic`: what
+# was there first, more than `vecuq fit` takes.
 text_compositions: dict[str, tuple[str, ...]] = {
-    "cocoa": ("cocoa_msp", "cocoa_perplexity", "cocoa_mean_token_entropy", "msp")
+    "cocoa": ("cocoa_msp", "cocoa_perplexity", "cocoa_mean_token_entropy", "msp"),
+    "white_box": (
+        *("msp", "perplexity", "mean_token_entropy"),
+        *("min_token_probability", "token_margin", "max_token_entropy", "self_certainty"),
+    ),
+    "black_box": (
+        *("consistency", "degree_matrix", "eigenvalue_laplacian", "eccentricity", "semantic_entropy_empirical"),
+        *("semantic_sets", "majority_share", "kernel_language_entropy", "lexical_similarity"),
+    ),
+    "classic": (
+        *("msp", "perplexity", "mean_token_entropy", "consistency", "cocoa_msp", "cocoa_perplexity"),
+        *("cocoa_mean_token_entropy", "token_sar", "sentence_sar", "sar", "degree_matrix", "eigenvalue_laplacian"),
+        *("eccentricity", "semantic_entropy", "semantic_entropy_empirical", "sequence_entropy"),
+        *("sequence_entropy_normalised", "lexical_similarity"),
+    ),
 }
 
 
@@ -33,7 +48,7 @@ def _sar(features: AnswerFeatures) -> float:
 
 
 def _degree_matrix(features: AnswerFeatures) -> float:
-    return degree_matrix(features.of_several().affinity, unit_diagonal=features.settings.unit_diagonal)
+    return graph.degree_matrix(features.of_several().affinity, unit_diagonal=features.settings.unit_diagonal)
 
 
 def _semantic_entropy(features: AnswerFeatures) -> float:
@@ -42,6 +57,7 @@ def _semantic_entropy(features: AnswerFeatures) -> float:
 
 
 _LOGPROBS, _ENTROPIES = "the answer's token log-probabilities", "the answer's token entropies"
+_TOP = "the most likely tokens at each of the answer's tokens"
 _TEXTS, _NLI, _DRAWN = "texts of samples", "an NLI model if there is one", "samples' log-probabilities"
 # What each measure needs, in words, and how it is computed.
 _COMPUTED: dict[str, tuple[str, Callable[[AnswerFeatures], float]]] = {
@@ -78,6 +94,37 @@ _COMPUTED: dict[str, tuple[str, Callable[[AnswerFeatures], float]]] = {
         lambda of: sequences.sequence_entropy_normalised(of.sample_logprobs, of.sample_lengths),
     ),
     "lexical_similarity": (_TEXTS, lambda of: agreement.lexical_similarity(of.of_several().lexical)),
+    "min_token_probability": (_LOGPROBS, lambda of: tokens.min_token_probability(of.token_logprobs)),
+    "token_margin": (_TOP, lambda of: tokens.token_margin(of.token_margins)),
+    "max_token_entropy": (_ENTROPIES, lambda of: tokens.max_token_entropy(of.token_entropies)),
+    "self_certainty": (_TOP, lambda of: tokens.self_certainty(of.token_certainties)),
+    "top_k_negentropy": (
+        f"{_ENTROPIES} over the k most likely tokens",
+        lambda of: tokens.top_k_negentropy(of.token_entropies, of.entropy_top_k),
+    ),
+    "semantic_sets": (f"{_TEXTS}, {_NLI}", lambda of: semantic.semantic_sets(of.of_several().classes)),
+    "majority_share": (f"{_TEXTS}, {_NLI}", lambda of: semantic.majority_share(of.of_several().classes)),
+    "kernel_language_entropy": (
+        f"{_TEXTS}, {_NLI}",
+        lambda of: graph.kernel_language_entropy(of.of_several().graded_affinity),
+    ),
+    "non_contradiction": (
+        "texts of the answer and of samples, an NLI model",
+        lambda of: agreement.non_contradiction(of.nli_to_samples[..., CONTRADICTION]),
+    ),
+    "cosine": (
+        "texts of the answer and of samples, compared by embeddings",
+        lambda of: agreement.cosine(of.cosine_to_samples),
+    ),
+    "p_true": ("the probability of true that the model gave its answer", lambda of: stated.p_true(of.p_true)),
+    "verbalised_confidence": (
+        "the model's confidence as a number",
+        lambda of: stated.verbalised_confidence(of.confidence),
+    ),
+    "linguistic_confidence": (
+        "the model's confidence in words",
+        lambda of: stated.linguistic_confidence(of.confidence_words),
+    ),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from vecuq.measures.text.graph import Spectrum
 from vecuq.measures.text.relevance import token_relevance
 from vecuq.measures.text.semantic import semantic_classes
 from vecuq.measures.text.settings import RECORDED, TextSettings
+from vecuq.measures.text.stated import linguistic_confidence
 
 if TYPE_CHECKING:
     from vecuq.answers import Answer, AnswerRecord
@@ -71,6 +73,45 @@ class AnswerFeatures:
         """Entropies at the answer's tokens."""
         self._refuse_blank_answer()
         return _numbers(self.answer.entropies, "token entropies")
+
+    @cached_property
+    def entropy_top_k(self) -> int:
+        """Over how many of the most likely tokens the answer's entropies run."""
+        if self.answer.entropies is not None and self.answer.entropy_top_k is None:
+            raise MissingFeatureError("entropies over the whole vocabulary, not over its most likely tokens")
+        if (self.answer.entropy_top_k or 2) < 2:
+            raise MissingFeatureError("entropies over a single token")
+        return self.answer.entropy_top_k or 2
+
+    @cached_property
+    def token_margins(self) -> Array:
+        """Probability of the most likely token minus that of the second, at each of the answer's tokens."""
+        self._refuse_blank_answer()
+        return _numbers(self.answer.margins, "margins of the most likely tokens")
+
+    @cached_property
+    def token_certainties(self) -> Array:
+        """Divergence of the uniform law from the distribution at each of the answer's tokens."""
+        self._refuse_blank_answer()
+        return _numbers(self.answer.certainties, "divergences from the uniform law")
+
+    @cached_property
+    def p_true(self) -> float:
+        """Probability of "true" that the model gave its answer."""
+        return self._stated(self.record.p_true, "probability of true")
+
+    @cached_property
+    def confidence(self) -> float:
+        """How sure the model said it is, as a number."""
+        return self._stated(self.record.confidence, "confidence as a number")
+
+    @cached_property
+    def confidence_words(self) -> str:
+        """How sure the model said it is, in words that stand for a number."""
+        found = self._stated(self.record.confidence_words, "confidence in words")
+        if math.isnan(linguistic_confidence(found)):
+            raise MissingFeatureError("words of confidence that are not in the table")
+        return found
 
     @cached_property
     def relevance(self) -> Array:
@@ -179,18 +220,34 @@ class AnswerFeatures:
     @cached_property
     def nli(self) -> Array:
         """Probabilities of contradiction, neutral and entailment, (samples, samples, 3)."""
-        judge = self.settings.nli
-        if judge == RECORDED:
+        if self.settings.nli == RECORDED:
             _refuse_none(self.record.nli_of_samples, "recorded NLI probabilities")
             found, wanted = similarities(self.record.nli_of_samples), (len(self.samples), len(self.samples), 3)
             if found.shape != wanted:
                 raise MissingFeatureError("recorded NLI probabilities that are not (samples, samples, 3)")
             return found
-        if judge is None or isinstance(judge, str):
-            raise MissingFeatureError("no NLI model")
-        found = PairCache(nli_comparison(judge)).table(self.texts, self.texts)
+        found = self._judged.table(self.texts, self.texts)
         found[np.eye(len(found), dtype=bool)] = (0.0, 0.0, 1.0)
         return found
+
+    @cached_property
+    def nli_to_samples(self) -> Array:
+        """The same of the answer and each sample, (2, samples, 3): the answer as premise, and as hypothesis."""
+        self._refuse_blank_answer()
+        if self.settings.nli == RECORDED:
+            raise MissingFeatureError("no recorded NLI probabilities of the answer and its samples")
+        if self.answer.text is None:
+            raise MissingFeatureError("no text of the answer")
+        there = self._judged.table([self.answer.text], self.texts)[0]
+        back = self._judged.table(self.texts, [self.answer.text])[:, 0]
+        return np.stack([there, back])
+
+    @cached_property
+    def cosine_to_samples(self) -> Array:
+        """Cosine of the answer's embedding with each sample's, where texts are compared so."""
+        if self.settings.similarity == RECORDED or not self._cache.comparison.cosine:
+            raise MissingFeatureError("texts are not compared by embeddings")
+        return self.similarity_to_samples
 
     @cached_property
     def affinity(self) -> Array:
@@ -203,6 +260,13 @@ class AnswerFeatures:
         if edges == "similarity":
             return self.similarity_of_samples
         return _with_ones(self._caches.of("jaccard").table(self.texts, self.texts))
+
+    @cached_property
+    def graded_affinity(self) -> Array:
+        """The same for the heat kernel: by an NLI model, entailment and half of neutral."""
+        if self.settings.edges in ("entailment", "no_contradiction"):
+            return np.asarray((1.0 + self.nli[..., ENTAILMENT] - self.nli[..., CONTRADICTION]) / 2)
+        return self.affinity
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -227,9 +291,22 @@ class AnswerFeatures:
     def _caches(self) -> PairCaches:
         return PairCaches()
 
+    @cached_property
+    def _judged(self) -> PairCache:
+        """What the NLI model says of pairs of texts."""
+        judge = self.settings.nli
+        if judge is None or isinstance(judge, str):
+            raise MissingFeatureError("no NLI model")
+        return PairCache(nli_comparison(judge))
+
     @property
     def _cache(self) -> PairCache:
         return self._caches.of(self.settings.similarity)
+
+    def _stated(self, value: Any, name: str) -> Any:
+        self._refuse_blank_answer()
+        _refuse_none(value, name)
+        return value
 
     def _refuse_blank_answer(self) -> None:
         if self.answer.text is not None and not self.answer.text.strip():

@@ -88,3 +88,34 @@ def semantic_entropy_empirical(classes: Any) -> float:
         return MISSING
     shares = np.unique(labels, return_counts=True)[1] / len(labels)
     return float(0.0 - (shares * np.log(shares)).sum())
+
+
+def semantic_sets(classes: Any) -> float:
+    """How many classes of meaning the samples have, in [1, samples]; NaN for fewer than two samples.
+
+    Lin et al., Generating with Confidence (TMLR 2024), U_NumSet; classes as in :func:`semantic_classes`, where
+    lm-polygraph joins all that are connected.
+
+    Examples
+    --------
+    >>> semantic_sets([0, 0, 1, 2])
+    3.0
+    """
+    labels = np.asarray(classes).ravel()
+    return float(len(np.unique(labels))) if len(labels) > 1 else MISSING
+
+
+def majority_share(classes: Any) -> float:
+    """One minus the share of the largest class of meaning, in [0, 1 - 1 / samples]; NaN for fewer than two samples.
+
+    The variation ratio of the samples; Wang et al., Self-Consistency (ICLR 2023), vote by that share.
+
+    Examples
+    --------
+    >>> majority_share([0, 0, 0, 1])
+    0.25
+    """
+    labels = np.asarray(classes).ravel()
+    if len(labels) < 2:
+        return MISSING
+    return float(1.0 - np.unique(labels, return_counts=True)[1].max() / len(labels))

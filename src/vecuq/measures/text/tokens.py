@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from vecuq.compare import MISSING, entropies, floats, logprobs, same_length
+from vecuq._check import in_range
+from vecuq.compare import MISSING, entropies, floats, logprobs, same_length, similarities
 
 
 def msp(token_logprobs: Any) -> float:
@@ -47,6 +48,82 @@ def mean_token_entropy(token_entropies: Any) -> float:
     """
     found = entropies(token_entropies)
     return float(found.mean()) if found.size else MISSING
+
+
+def min_token_probability(token_logprobs: Any) -> float:
+    """One minus the probability of the least likely token, ``1 - min_t exp(l_t)``, in [0, 1].
+
+    Manakul et al., SelfCheckGPT (EMNLP 2023), who take ``max_t -l_t``: the same order. One minus ``min_probability``
+    of uqlm.
+
+    Examples
+    --------
+    >>> round(min_token_probability(np.log([0.9, 0.25])), 6)
+    0.75
+    """
+    found = logprobs(token_logprobs)
+    return float(-np.expm1(found.min())) if found.size else MISSING
+
+
+def token_margin(margins: Any) -> float:
+    """One minus the mean margin of the most likely token over the second, ``1 - mean_t (p_t1 - p_t2)``, in [0, 1].
+
+    ``margins`` holds the difference of the two probabilities at each token. Bouchard and Chauhan, uqlm (2025): one
+    minus their ``probability_margin``.
+
+    Examples
+    --------
+    >>> token_margin([0.75, 0.25])
+    0.5
+    """
+    found = similarities(margins).ravel()
+    return float(1.0 - found.mean()) if found.size else MISSING
+
+
+def max_token_entropy(token_entropies: Any) -> float:
+    """Largest entropy over the vocabulary at any token, ``max_t H_t``, in nats, in [0, log V].
+
+    Manakul et al., SelfCheckGPT (EMNLP 2023), where it is Max(H).
+
+    Examples
+    --------
+    >>> max_token_entropy([0.5, 1.0])
+    1.0
+    """
+    found = entropies(token_entropies)
+    return float(found.max()) if found.size else MISSING
+
+
+def self_certainty(certainties: Any) -> float:
+    """Minus the mean divergence of the uniform law from the model's, ``-mean_t KL(uniform || p_t)``, in (-inf, 0].
+
+    ``certainties`` holds the Kullback-Leibler divergence at each token, over the vocabulary, or over the most likely
+    tokens with probabilities that add up to 1. Kang et al., Scalable Best-of-N Selection via Self-Certainty (2025):
+    minus their value, which is what lm-polygraph returns too.
+
+    Examples
+    --------
+    >>> self_certainty([2.0, 4.0])
+    -3.0
+    """
+    found = entropies(certainties, "Certainties")
+    return float(0.0 - found.mean()) if found.size else MISSING
+
+
+def top_k_negentropy(token_entropies: Any, k: int) -> float:
+    """Largest entropy over the k most likely tokens as a share of log k, ``max_t H_t / log k``, in [0, 1].
+
+    Bouchard and Chauhan, uqlm (2025): one minus their ``min_token_negentropy``, if probabilities are not renormalised.
+    Unlike :func:`max_token_entropy` it can be compared between files with different k.
+
+    Examples
+    --------
+    >>> round(top_k_negentropy([0.0, np.log(2)], k=4), 6)
+    0.5
+    """
+    in_range("k", k, 2)
+    # Two tokens that are not renormalised can have 2 / e, more than log 2.
+    return float(min(1.0, max_token_entropy(token_entropies) / np.log(k))) if len(token_entropies) else MISSING
 
 
 def token_sar(token_logprobs: Any, relevance: Any) -> float:
