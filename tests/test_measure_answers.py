@@ -24,7 +24,11 @@ from vecuq.workflows.measuring_answers import CHUNK
 # Translations of 24 sentences by two small models, four samples each.
 RECORDED = Path(__file__).parent / "data" / "recorded_answers.jsonl.gz"
 COCOA = ["cocoa_msp", "cocoa_perplexity", "cocoa_mean_token_entropy", "msp"]
+CLASSIC = [found.name for found in find_measures(["classic"], modality="text")]
 ALL = list(list_measures()["text"])
+# What a file of answers with log-probs and entropies, but no most likely tokens, allows without a model.
+OF_RECORDED = [*CLASSIC, "min_token_probability", "max_token_entropy"]
+OF_RECORDED += ["semantic_sets", "majority_share", "kernel_language_entropy"]
 
 
 @pytest.fixture(scope="module")
@@ -88,10 +92,10 @@ def test_the_command_gives_the_numbers_that_python_gives(run, records, tmp_path)
     done = run("measure", RECORDED, "--quality", "rouge_l", "-o", out)
     assert done.exit_code == 0, done.output
     table = pd.read_parquet(out)
-    assert list(table) == ["id", *ALL, "quality"]
+    assert list(table) == ["id", *OF_RECORDED, "quality"]
     assert list(table["id"]) == [record.id for record in records]
     expected = [measure_answer(record).values for record in records]
-    npt.assert_array_equal(table[ALL].to_numpy(), [[one[name] for name in ALL] for one in expected])
+    npt.assert_array_equal(table[OF_RECORDED].to_numpy(), [[one[name] for name in OF_RECORDED] for one in expected])
     npt.assert_array_equal(table["quality"], [rouge_l(r.greedy.text, r.references) for r in records])
     assert "Without an NLI model, degree_matrix" in done.stderr
     assert "by rouge_l" in done.stderr
@@ -103,11 +107,12 @@ def test_texts_alone_give_what_they_allow_and_a_reason_for_each_other(run, tmp_p
         [AnswerRecord(id=str(k), greedy=bare("yes"), samples=(bare("yes"), bare("no"))) for k in range(3)],
     )
     done = run("measure", path, "-o", tmp_path / "s.parquet")
-    kept = ["consistency", "degree_matrix", "eigenvalue_laplacian", "eccentricity", "semantic_entropy_empirical"]
-    assert list(pd.read_parquet(tmp_path / "s.parquet")) == ["id", *kept, "lexical_similarity"]
-    absent = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("absent:")]
-    assert absent == [name for name in ALL if name not in (*kept, "lexical_similarity")]
-    assert "no token log-probabilities" in done.stdout
+    kept = {found.name for found in find_measures(["black_box"], modality="text")}
+    assert list(pd.read_parquet(tmp_path / "s.parquet")) == ["id", *(name for name in ALL if name in kept)]
+    absent = [line.split(": ")[1].split(", ") for line in done.stdout.splitlines() if line.startswith("absent:")]
+    assert sorted(name for names in absent for name in names) == sorted(set(ALL) - kept)
+    assert "absent: token_margin: no margins of the most likely tokens" in done.stdout
+    assert "absent: msp, perplexity, cocoa_msp, " in done.stdout
 
 
 def test_an_empty_answer_is_missing_and_counted_never_confident(run, tmp_path):
@@ -240,8 +245,9 @@ def test_what_never_met_is_told_and_so_is_what_was_joined_by_number(run, tmp_pat
 def test_more_columns_than_can_be_fitted_are_told(run, records, tmp_path):
     path = write(tmp_path / "a.jsonl", records[:2])
     out = ["-o", tmp_path / "s.parquet"]
-    assert "18 columns of scores; `vecuq fit` takes up to 10." in run("measure", path, *out).stderr
-    assert "columns of scores" not in run("measure", path, "--measures", "cocoa", *out).stderr
+    assert "23 columns of scores; `vecuq fit` takes up to 10." in run("measure", path, *out).stderr
+    for few in ("cocoa", "white_box", "black_box"):
+        assert "columns of scores" not in run("measure", path, "--measures", few, *out).stderr
 
 
 def test_one_bad_line_is_told_in_the_singular(run, records, tmp_path):
@@ -271,7 +277,7 @@ def test_quality_without_references_is_absent_with_its_reason(run, tmp_path):
     path = write(tmp_path / "a.jsonl", [AnswerRecord(id="q", greedy=said("yes", -1.0))])
     done = run("measure", path, "--quality", "exact_match", "--measures", "msp", "-o", tmp_path / "s.csv")
     assert list(pd.read_csv(tmp_path / "s.csv")) == ["id", "msp"]
-    assert "absent: quality  no references" in done.stdout
+    assert "absent: quality: no references" in done.stdout
 
 
 def test_what_cannot_be_measured_is_one_line_and_leaves_no_trace(refused, tmp_path):

@@ -20,6 +20,9 @@ _JOINS_SAMPLES = (
     "eccentricity",
     "semantic_entropy",
     "semantic_entropy_empirical",
+    "semantic_sets",
+    "majority_share",
+    "kernel_language_entropy",
 )
 _PROBLEMS_PRINTED = 3
 
@@ -54,9 +57,12 @@ def measure_texts(
 
 
 def _print_gaps(done: MeasuredAnswers) -> None:
-    lines: dict[str, str | None] = {f"absent: {name}": why for name, why in done.absent.items()}
-    for name, gap in done.partly.items():
-        lines[f"partly: {name}"] = f"missing in {gap.n_missing:,}, most often: {gap.reason}"
+    for phrase in done.absences:
+        echo(f"absent: {phrase}")
+    lines: dict[str, str | None] = {
+        f"partly: {name}": f"missing in {gap.n_missing:,}, most often: {gap.reason}"
+        for name, gap in done.partly.items()
+    }
     if lines:
         print_lines(lines)
 
@@ -77,7 +83,7 @@ def _print_notes(done: MeasuredAnswers, similarity: str, renormalise: bool) -> N
     if n_measures > MAX_COLUMNS:
         note(
             f"{n_measures} columns of scores; `vecuq fit` takes up to {MAX_COLUMNS}. Choose some with --columns there, "
-            f"or here with --measures, such as --measures cocoa."
+            f"or here with --measures, such as --measures cocoa, white_box or black_box."
         )
 
 

@@ -56,6 +56,11 @@ class MeasuredAnswers:
     entropy_renormalised: bool | None
     notes: tuple[str, ...]
 
+    @property
+    def absences(self) -> list[str]:
+        """One phrase for each reason: the columns that it left absent, and the reason."""
+        return _by_reason(self.absent)
+
 
 @dataclass
 class AnswerTally:
@@ -124,8 +129,8 @@ class AnswerTally:
         """Raise if no answer allows any measure."""
         gaps = self.gaps
         if not set(self.kept) & set(measures):
-            reasons = "; ".join(f"{name}: {gaps[name].reason}" for name in measures)
-            raise TableError(f"These {self.n_rows:,} answers allow none of the measures ({reasons}).")
+            reasons = _by_reason({name: gaps[name].reason for name in measures})
+            raise TableError(f"These {self.n_rows:,} answers allow none of the measures ({'; '.join(reasons)}).")
 
     def result(self, reader: AnswerReader, left_out: int) -> MeasuredAnswers:
         """Return the whole outcome."""
@@ -142,3 +147,11 @@ class AnswerTally:
             entropy_renormalised=self.entropy_renormalised,
             notes=tuple(reader.notes),
         )
+
+
+def _by_reason(absent: Mapping[str, str]) -> list[str]:
+    """Return one phrase for each reason, with all columns that it left absent."""
+    columns: dict[str, list[str]] = {}
+    for name, why in absent.items():
+        columns.setdefault(why, []).append(name)
+    return [f"{', '.join(names)}: {why}" for why, names in columns.items()]

@@ -24,11 +24,18 @@ from vecuq.measures.text import (
     token_sar,
 )
 
-ALL = set(list_measures()["text"])
-OF_ANSWER = {"msp", "perplexity", "mean_token_entropy", "consistency", "token_sar"} | {
-    name for name in ALL if name.startswith("cocoa")
+# These need a model beside the answers: of inference, or of embeddings.
+BY_MODEL = {"non_contradiction", "cosine"}
+ALL = set(list_measures()["text"]) - BY_MODEL
+OF_ENTROPIES = {"mean_token_entropy", "max_token_entropy", "top_k_negentropy"}
+OF_TOKENS = {"msp", "perplexity", "min_token_probability", "token_margin", "self_certainty", "token_sar", *OF_ENTROPIES}
+STATED = {"p_true", "verbalised_confidence", "linguistic_confidence"}
+OF_LOGPROBS = {"msp", "perplexity", "min_token_probability", "cocoa_msp", "cocoa_perplexity", "token_sar"}
+OF_ANSWER = {"consistency", *OF_TOKENS, *STATED} | {name for name in ALL if name.startswith("cocoa")}
+NEED_TWO = {
+    *("degree_matrix", "eigenvalue_laplacian", "eccentricity", "semantic_entropy_empirical", "lexical_similarity"),
+    *("semantic_sets", "majority_share", "kernel_language_entropy"),
 }
-NEED_TWO = {"degree_matrix", "eigenvalue_laplacian", "eccentricity", "semantic_entropy_empirical", "lexical_similarity"}
 
 
 def said(text, *, logprob=-0.5, **more):
@@ -39,8 +46,15 @@ def said(text, *, logprob=-0.5, **more):
 def record(**changes):
     texts = ("Paris", "Lyon", "Paris", "in Paris", "Nice")
     samples = [said(text, logprob=-0.2 * k - 0.1) for k, text in enumerate(texts)]
-    whole = {**said("Paris it is"), "token_entropies": [0.3, 0.2, 0.1], "question": "Capital?", "samples": samples}
-    return {**whole, **changes}
+    top = {"token_entropies": [0.3, 0.2, 0.1], "entropy_top_k": 5, "margins": [0.5, 0.7, 0.9]}
+    stated = {"p_true": 0.8, "confidence": 0.9, "confidence_words": "Likely"}
+    whole = {**said("Paris it is"), **top, "certainties": [1.0, 2.0, 3.0], **stated}
+    return {**whole, "question": "Capital?", "samples": samples, **changes}
+
+
+def measured(answer, settings=None):
+    """Every measure that needs no model beside the answers."""
+    return measure_answer(answer, sorted(ALL), settings)
 
 
 def without(entry, *keys):
@@ -49,10 +63,10 @@ def without(entry, *keys):
 
 def test_a_full_record_has_every_measure_of_the_interface_and_no_reason():
     found = measure_answer(record())
-    assert set(found.values) == ALL
-    assert len(ALL) == 18
-    assert found.reasons == {}
-    assert all(math.isfinite(value) for value in found.values.values())
+    assert set(found.values) == ALL | BY_MODEL
+    assert len(ALL | BY_MODEL) == 31
+    assert found.reasons == {"non_contradiction": "no NLI model", "cosine": "texts are not compared by embeddings"}
+    assert all(math.isfinite(found.values[name]) for name in ALL)
 
 
 def test_the_values_are_those_of_the_functions():
@@ -70,36 +84,28 @@ def test_the_values_are_those_of_the_functions():
     [
         ({"text": "", "tokens": ["</s>"], "token_logprobs": [-0.01], "token_entropies": [0.01]}, OF_ANSWER, "empty"),
         ({"text": " \n"}, OF_ANSWER, "the answer is empty"),
-        (
-            {"token_logprobs": None},
-            {"msp", "perplexity", "cocoa_msp", "cocoa_perplexity", "token_sar"},
-            "no token log-prob",
-        ),
-        (
-            {"token_logprobs": []},
-            {"msp", "perplexity", "cocoa_msp", "cocoa_perplexity", "token_sar"},
-            "no token log-prob",
-        ),
-        ({"token_entropies": None}, {"mean_token_entropy", "cocoa_mean_token_entropy"}, "no token entropies"),
+        ({"token_logprobs": None}, OF_LOGPROBS, "no token log-prob"),
+        ({"token_logprobs": []}, OF_LOGPROBS, "no token log-prob"),
+        ({"token_entropies": None}, {"cocoa_mean_token_entropy", *OF_ENTROPIES}, "no token entropies"),
+        ({"entropy_top_k": None}, {"top_k_negentropy"}, "over the whole vocabulary"),
+        ({"entropy_top_k": 1}, {"top_k_negentropy"}, "over a single token"),
+        ({"margins": None}, {"token_margin"}, "no margins"),
+        ({"certainties": [1.0, None, 2.0]}, {"self_certainty"}, "with missing values"),
+        ({"p_true": None}, {"p_true"}, "no probability of true"),
+        ({"confidence": None}, {"verbalised_confidence"}, "no confidence as a number"),
+        ({"confidence_words": None}, {"linguistic_confidence"}, "no confidence in words"),
+        ({"confidence_words": "not likely"}, {"linguistic_confidence"}, "not in the table"),
         ({"tokens": None}, {"token_sar"}, "no tokens of the answer"),
         ({"tokens": ["Paris", " it"]}, {"token_sar"}, "do not match"),
         ({"text": None}, {"consistency", *(name for name in ALL if name.startswith("cocoa"))}, "no text of the answer"),
-        (
-            {"samples": []},
-            ALL - {"msp", "perplexity", "mean_token_entropy", "token_sar"},
-            "no samples",
-        ),
+        ({"samples": []}, ALL - OF_TOKENS - STATED, "no samples"),
         ({"samples": [said("Paris")]}, NEED_TWO, "only one sample"),
-        (
-            {"samples": [said("", logprob=0.0)] * 3},
-            ALL - {"msp", "perplexity", "mean_token_entropy", "token_sar"},
-            "all samples are empty",
-        ),
+        ({"samples": [said("", logprob=0.0)] * 3}, ALL - OF_TOKENS - STATED, "all samples are empty"),
     ],
     ids=lambda value: str(value)[:30] if isinstance(value, dict) else "",
 )
 def test_a_part_that_is_absent_costs_the_measures_that_need_it_and_no_other(changes, missing, reason):
-    found = measure_answer(record(**changes))
+    found = measured(record(**changes))
     assert set(found.reasons) == missing
     assert all(reason in told for told in found.reasons.values())
     assert {name for name, value in found.values.items() if math.isnan(value)} == missing
@@ -125,23 +131,23 @@ def test_a_part_that_is_absent_costs_the_measures_that_need_it_and_no_other(chan
 def test_one_sample_that_lacks_a_part_is_told(absent, missing, reason):
     samples = record()["samples"]
     samples[2] = without(samples[2], *absent)
-    found = measure_answer(record(samples=samples))
+    found = measured(record(samples=samples))
     assert set(found.reasons) == missing
     assert all(reason in told for told in found.reasons.values())
 
 
 def test_an_empty_sample_is_never_certain():
     blank = {"text": "", "tokens": [], "token_logprobs": []}
-    found = measure_answer(record(samples=[*record()["samples"], blank]))
+    found = measured(record(samples=[*record()["samples"], blank]))
     assert found.reasons["sequence_entropy"] == "samples without log-probabilities"
     assert found.reasons["sar"] == "an empty sample has no tokens to weigh"
     assert found.values["consistency"] > measure_answer(record()).values["consistency"]
-    known = measure_answer(record(samples=[*record()["samples"], {**blank, "logprob": -3.0}]))
+    known = measured(record(samples=[*record()["samples"], {**blank, "logprob": -3.0}]))
     assert set(known.reasons) == {"sar"}
 
 
 def test_answers_that_are_only_texts_have_the_measures_of_texts():
-    found = measure_answer({"text": "Paris", "samples": ["Paris", "Lyon", "Paris"]})
+    found = measured({"text": "Paris", "samples": ["Paris", "Lyon", "Paris"]})
     assert ALL - set(found.reasons) == NEED_TWO | {"consistency"}
 
 
@@ -171,8 +177,8 @@ def test_identical_samples_that_equal_the_answer_are_least_uncertain():
 @given(st.permutations(range(5)))
 def test_the_order_of_samples_makes_no_difference(order):
     samples = record()["samples"]
-    found = measure_answer(record(samples=[samples[k] for k in order])).values
-    assert found == pytest.approx(measure_answer(record()).values, abs=1e-9)
+    found = measured(record(samples=[samples[k] for k in order])).values
+    assert found == pytest.approx(measured(record()).values, abs=1e-9)
 
 
 def test_a_sample_that_comes_again_and_again_draws_the_measures_to_certainty():
@@ -218,7 +224,9 @@ def test_a_comparison_with_a_direction_counts_both_ways():
 
 def test_sentence_embeddings_serve_every_measure():
     by_letters = embeddings(lambda texts: [[text.count(letter) + 0.1 for letter in "aeiouprsly"] for text in texts])
-    assert measure_answer(record(), settings=TextSettings(similarity=by_letters)).reasons == {}
+    found = measure_answer(record(), settings=TextSettings(similarity=by_letters))
+    assert set(found.reasons) == {"non_contradiction"}
+    assert found.values["cosine"] == pytest.approx(found.values["consistency"] / 2)
 
 
 def nli(pairs):
@@ -396,7 +404,7 @@ def test_any_texts_and_log_probabilities_give_a_number_or_a_reason(value):
 
 def test_sar_is_missing_with_any_empty_sample_whether_it_has_tokens_or_not():
     for blank in ({"tokens": [], "token_logprobs": []}, {"tokens": ["\n"], "token_logprobs": [-0.5]}):
-        found = measure_answer(record(samples=[*record()["samples"], {"text": " ", "logprob": -3.0, **blank}]))
+        found = measured(record(samples=[*record()["samples"], {"text": " ", "logprob": -3.0, **blank}]))
         assert found.reasons == {"sar": "an empty sample has no tokens to weigh"}
         assert math.isnan(found.values["sar"])
 

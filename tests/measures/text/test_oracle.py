@@ -66,7 +66,7 @@ def test_edge_cases_equal_lm_polygraph_but_for_those_decided_otherwise(case):
 
 @pytest.mark.parametrize("name", ["empty_greedy_answer", "one_sample", "all_sample_texts_empty_strings"])
 def test_what_an_edge_case_cannot_tell_is_missing_with_a_reason(name):
-    found = measure_answer(record_of(EDGES[name]["inputs"]), settings=TextSettings(**RECORDED))
+    found = measure_answer(record_of(EDGES[name]["inputs"]), ["classic"], TextSettings(**RECORDED))
     assert set(found.reasons) == DECIDED[name]
     assert all(math.isnan(found.values[missing]) for missing in found.reasons)
 

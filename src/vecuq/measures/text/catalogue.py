@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from vecuq.compare import CONTRADICTION
 from vecuq.measures import text as measures_of_text
 from vecuq.measures.registry import Measure
 from vecuq.measures.text import agreement, graph, semantic, sequences, stated, tokens
-from vecuq.measures.text.features import AnswerFeatures
+from vecuq.measures.text.features import AnswerFeatures, MissingFeatureError
 
 # `cocoa`: of the paper's text study. `white_box`: one answer with log-probs. `black_box`: texts alone. `classic`: what
 # was there first, more than `vecuq fit` takes.
@@ -54,6 +55,13 @@ def _degree_matrix(features: AnswerFeatures) -> float:
 def _semantic_entropy(features: AnswerFeatures) -> float:
     given, options = (features.sample_logprobs, features.classes), features.settings
     return semantic.semantic_entropy(*given, over=options.semantic_over, shift=options.semantic_shift)
+
+
+def _linguistic_confidence(features: AnswerFeatures) -> float:
+    found = stated.linguistic_confidence(features.stated("confidence_words"))
+    if math.isnan(found):
+        raise MissingFeatureError("words of confidence that are not in the table")
+    return found
 
 
 _LOGPROBS, _ENTROPIES = "the answer's token log-probabilities", "the answer's token entropies"
@@ -116,15 +124,12 @@ _COMPUTED: dict[str, tuple[str, Callable[[AnswerFeatures], float]]] = {
         "texts of the answer and of samples, compared by embeddings",
         lambda of: agreement.cosine(of.cosine_to_samples),
     ),
-    "p_true": ("the probability of true that the model gave its answer", lambda of: stated.p_true(of.p_true)),
+    "p_true": ("the probability of true that the model gave its answer", lambda of: stated.p_true(of.stated("p_true"))),
     "verbalised_confidence": (
         "the model's confidence as a number",
-        lambda of: stated.verbalised_confidence(of.confidence),
+        lambda of: stated.verbalised_confidence(of.stated("confidence")),
     ),
-    "linguistic_confidence": (
-        "the model's confidence in words",
-        lambda of: stated.linguistic_confidence(of.confidence_words),
-    ),
+    "linguistic_confidence": ("the model's confidence in words", _linguistic_confidence),
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -27,10 +26,15 @@ from vecuq.measures.text.graph import Spectrum
 from vecuq.measures.text.relevance import token_relevance
 from vecuq.measures.text.semantic import semantic_classes
 from vecuq.measures.text.settings import RECORDED, TextSettings
-from vecuq.measures.text.stated import linguistic_confidence
 
 if TYPE_CHECKING:
     from vecuq.answers import Answer, AnswerRecord
+
+_STATED = {
+    "p_true": "probability of true",
+    "confidence": "confidence as a number",
+    "confidence_words": "confidence in words",
+}
 
 
 class MissingFeatureError(VecuqError):
@@ -95,23 +99,12 @@ class AnswerFeatures:
         self._refuse_blank_answer()
         return _numbers(self.answer.certainties, "divergences from the uniform law")
 
-    @cached_property
-    def p_true(self) -> float:
-        """Probability of "true" that the model gave its answer."""
-        return self._stated(self.record.p_true, "probability of true")
-
-    @cached_property
-    def confidence(self) -> float:
-        """How sure the model said it is, as a number."""
-        return self._stated(self.record.confidence, "confidence as a number")
-
-    @cached_property
-    def confidence_words(self) -> str:
-        """How sure the model said it is, in words that stand for a number."""
-        found = self._stated(self.record.confidence_words, "confidence in words")
-        if math.isnan(linguistic_confidence(found)):
-            raise MissingFeatureError("words of confidence that are not in the table")
-        return found
+    def stated(self, name: str) -> Any:
+        """Return what the model says of its answer: ``p_true``, ``confidence`` or ``confidence_words``."""
+        self._refuse_blank_answer()
+        value = getattr(self.record, name)
+        _refuse_none(value, _STATED[name])
+        return value
 
     @cached_property
     def relevance(self) -> Array:
@@ -302,11 +295,6 @@ class AnswerFeatures:
     @property
     def _cache(self) -> PairCache:
         return self._caches.of(self.settings.similarity)
-
-    def _stated(self, value: Any, name: str) -> Any:
-        self._refuse_blank_answer()
-        _refuse_none(value, name)
-        return value
 
     def _refuse_blank_answer(self) -> None:
         if self.answer.text is not None and not self.answer.text.strip():
