@@ -29,6 +29,8 @@ def test_the_pieces_of_the_tokens_spell_the_text_and_one_token_ends_it(text):
     assert answer.text == text.strip()
     assert (answer.n_end, answer.finish) == (1, "stop")
     assert len(answer.tokens) == len(answer.logprobs) == len(answer.entropies) == len(text.encode()) + 1
+    assert answer.margins == (*(0.3,) * len(text.encode()), 0.6)
+    assert answer.certainties == (*(0.8,) * len(text.encode()), 0.9)
 
 
 def kept_of(text, stop):

@@ -12,9 +12,11 @@ from vecuq.measures.text import (
     cocoa_msp,
     cocoa_perplexity,
     consistency,
+    cosine,
     lexical_similarity,
     mean_token_entropy,
     msp,
+    non_contradiction,
     perplexity,
 )
 
@@ -81,3 +83,30 @@ def test_fewer_than_two_samples_have_no_lexical_similarity(samples):
 def test_a_single_text_is_no_list_of_samples():
     with pytest.raises(TableError, match="got a single text"):
         lexical_similarity("abc")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=9))
+def test_non_contradiction_is_one_minus_that_of_uqlm_written_out(both_ways):
+    theirs = sum(((1 - there) + (1 - back)) / 2 for there, back in both_ways) / len(both_ways)
+    assert non_contradiction(both_ways) == pytest.approx(1 - theirs)
+    assert non_contradiction(both_ways[::-1]) == pytest.approx(1 - theirs)
+    assert 0 <= non_contradiction(both_ways) <= 1
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=9))
+def test_cosine_is_one_minus_that_of_uqlm_written_out(cosines):
+    theirs = sum(0.5 + one / 2 for one in cosines) / len(cosines)
+    assert cosine(cosines) == pytest.approx(1 - theirs)
+    assert 0 <= cosine(cosines) <= 1
+
+
+def test_without_samples_there_is_no_contradiction_and_no_cosine_and_what_cannot_be_is_refused():
+    assert math.isnan(non_contradiction([]))
+    assert math.isnan(cosine([]))
+    assert cosine([1 + 1e-7]) == 0.0
+    with pytest.raises(TableError, match=r"Cosines must lie in \[-1, 1\]"):
+        cosine([2.0])
+    with pytest.raises(TableError, match=r"must lie in \[0, 1\]"):
+        non_contradiction([1.5])

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.linalg import expm
+from scipy.stats import entropy
 
 from vecuq.errors import SettingError, TableError
-from vecuq.measures.text import degree_matrix, eccentricity, eigenvalue_laplacian
+from vecuq.measures.text import degree_matrix, eccentricity, eigenvalue_laplacian, kernel_language_entropy
 
 MEASURES = (degree_matrix, eigenvalue_laplacian, eccentricity)
 AFFINITIES = st.integers(2, 7).flatmap(lambda n: arrays(float, (n, n), elements=st.floats(0, 1, width=16)))
@@ -91,3 +93,42 @@ def test_what_is_no_square_of_shares_is_refused():
         eigenvalue_laplacian(np.full((2, 2), 2.0))
     with pytest.raises(SettingError, match="threshold"):
         eccentricity(np.ones((2, 2)), threshold=0.0)
+
+
+@settings(max_examples=50, deadline=None)
+@given(AFFINITIES, st.floats(0.05, 2))
+def test_kernel_language_entropy_equals_the_authors_formula_by_matrix_exponentials(affinity, t):
+    weights = affinity + affinity.T
+    np.fill_diagonal(weights, 0.0)
+    heat = expm(-t * (np.diag(weights.sum(axis=0)) - weights))
+    kernel = heat / np.sqrt(np.outer(np.diag(heat), np.diag(heat))) / len(heat)
+    expected = entropy(np.clip(np.linalg.eigvals(kernel).real, 0, None))
+    assert kernel_language_entropy(affinity, t=t) == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("sizes", [(5,), (3, 2), (2, 2, 1), (1, 1, 1, 1), (7, 1)])
+def test_separate_meanings_have_the_kernel_language_entropy_of_their_closed_form(sizes):
+    n, shares = sum(sizes), []
+    for size in sizes:
+        cooled = math.exp(-0.3 * 2 * size)  # every eigenvalue of a complete graph but one is twice its size
+        on_diagonal = (1 + (size - 1) * cooled) / size
+        shares += [1 / (n * on_diagonal), *[cooled / (n * on_diagonal)] * (size - 1)]
+    assert sum(shares) == pytest.approx(1)
+    assert kernel_language_entropy(blocks(*sizes)) == pytest.approx(-sum(p * math.log(p) for p in shares))
+
+
+@settings(max_examples=50, deadline=None)
+@given(AFFINITIES)
+def test_kernel_language_entropy_keeps_its_range_and_knows_neither_order_nor_self_agreement(affinity):
+    n, found = len(affinity), kernel_language_entropy(affinity)
+    mixed = np.random.default_rng(n).permutation(n)
+    assert kernel_language_entropy(np.ones((n, n))) - 1e-9 <= found <= math.log(n) + 1e-9
+    assert kernel_language_entropy(affinity[np.ix_(mixed, mixed)]) == pytest.approx(found, abs=1e-9)
+    assert kernel_language_entropy(np.where(np.eye(n), 0.0, affinity)) == pytest.approx(found, abs=1e-9)
+
+
+def test_kernel_language_entropy_of_one_sample_or_of_gaps_is_missing_and_a_time_of_zero_refused():
+    assert math.isnan(kernel_language_entropy([[1.0]]))
+    assert math.isnan(kernel_language_entropy([[1.0, math.nan], [0.0, 1.0]]))
+    with pytest.raises(SettingError, match="t must"):
+        kernel_language_entropy(np.eye(2), t=0.0)

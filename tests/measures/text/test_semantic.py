@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from vecuq.errors import SettingError, TableError
-from vecuq.measures.text import semantic_classes, semantic_entropy, semantic_entropy_empirical, sequence_entropy
+from vecuq.measures.text import (
+    majority_share,
+    semantic_classes,
+    semantic_entropy,
+    semantic_entropy_empirical,
+    semantic_sets,
+    sequence_entropy,
+)
 
 AGREES = st.integers(1, 8).flatmap(lambda n: arrays(bool, (n, n)))
 CLASSES = st.lists(st.integers(0, 3), min_size=2, max_size=9)
@@ -86,3 +93,28 @@ def test_what_makes_no_sense_is_refused():
         semantic_entropy([-1.0], [0], over="clases")
     with pytest.raises(TableError, match="samples, samples"):
         semantic_classes(np.ones((2, 3)))
+
+
+@settings(max_examples=50, deadline=None)
+@given(CLASSES, st.randoms())
+def test_sets_and_majority_count_classes_whatever_their_order_and_names(classes, random):
+    most = max(classes.count(label) for label in classes)
+    assert semantic_sets(classes) == len(set(classes))
+    assert majority_share(classes) == pytest.approx(1 - most / len(classes))
+    assert 0 <= majority_share(classes) <= 1 - 1 / len(classes)
+    again = [7 - label for label in classes]
+    random.shuffle(again)
+    assert (semantic_sets(again), majority_share(again)) == (semantic_sets(classes), majority_share(classes))
+
+
+@settings(max_examples=50, deadline=None)
+@given(CLASSES)
+def test_the_entropy_lies_between_what_majority_and_number_of_sets_allow(classes):
+    found = semantic_entropy_empirical(classes)
+    assert -math.log(1 - majority_share(classes)) - 1e-12 <= found <= math.log(semantic_sets(classes)) + 1e-12
+
+
+def test_one_sample_has_no_sets_and_no_majority():
+    for few in ([], [0]):
+        assert math.isnan(semantic_sets(few))
+        assert math.isnan(majority_share(few))

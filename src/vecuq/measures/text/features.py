@@ -81,11 +81,12 @@ class AnswerFeatures:
     @cached_property
     def entropy_top_k(self) -> int:
         """Over how many of the most likely tokens the answer's entropies run."""
-        if self.answer.entropies is not None and self.answer.entropy_top_k is None:
+        k = self.answer.entropy_top_k
+        if k is None:
             raise MissingFeatureError("entropies over the whole vocabulary, not over its most likely tokens")
-        if (self.answer.entropy_top_k or 2) < 2:
+        if k < 2:
             raise MissingFeatureError("entropies over a single token")
-        return self.answer.entropy_top_k or 2
+        return k
 
     @cached_property
     def token_margins(self) -> Array:
