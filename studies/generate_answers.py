@@ -222,7 +222,8 @@ def _rounded(record: AnswerRecord) -> AnswerRecord:
 def _rounded_answer(answer: Answer) -> Answer:
     kept = {
         name: tuple(round(value, DECIMALS) + 0.0 for value in getattr(answer, name))
-        for name in ("logprobs", "entropies")
+        for name in ("logprobs", "entropies", "margins", "certainties")
+        if getattr(answer, name) is not None
     }
     return answer.model_copy(update=kept)
 
