@@ -2,12 +2,13 @@
 
 import json
 
-from vecuq.measures import find_measures, list_measures
+from vecuq.measures import compositions_of, find_measures, list_measures
+from vecuq.transport import MAX_COLUMNS
 
 
 def test_the_catalogue_has_a_line_for_every_text_measure(run):
     lines = [line.split()[0] for line in run("measures").stdout.splitlines() if line.split()]
-    for name in (*list_measures()["text"], "cocoa"):
+    for name in (*list_measures()["text"], *compositions_of("text")):
         assert lines.count(f"text.{name}") == 1
 
 
@@ -21,3 +22,9 @@ def test_the_catalogue_as_json_says_what_each_text_measure_needs(run):
 
 def test_a_name_is_understood_as_the_catalogue_prints_it():
     assert find_measures(["text.msp"], modality="text") == find_measures(["msp"], modality="text")
+
+
+def test_every_composition_but_the_list_of_before_can_be_fitted():
+    sizes = {name: len(find_measures([name], modality="text")) for name in compositions_of("text")}
+    assert sizes.pop("classic") == 18
+    assert max(sizes.values()) <= MAX_COLUMNS

@@ -17,7 +17,7 @@ text_compositions: dict[str, tuple[str, ...]] = {
     "cocoa": ("cocoa_msp", "cocoa_perplexity", "cocoa_mean_token_entropy", "msp"),
     "white_box": (
         *("msp", "perplexity", "mean_token_entropy"),
-        *("min_token_probability", "token_margin", "max_token_entropy", "self_certainty"),
+        *("min_token_probability", "token_margin", "max_token_entropy"),
     ),
     "black_box": (
         *("consistency", "degree_matrix", "eigenvalue_laplacian", "eccentricity", "semantic_entropy_empirical"),
