@@ -96,7 +96,9 @@ class _Streams:
         if ResponseStream.takes(fields):
             return "response"
         name = f"chat {one_line(fields.get('id'), most=100)}"
-        return name if name in self._open or ChatStream.takes(fields) else None
+        # The last chunk of an older completion looks like a whole one, but for its id.
+        goes_on = fields.get("object") == "text_completion" and fields.get("id") is not None and name in self._open
+        return name if goes_on or ChatStream.takes(fields) else None
 
     def _make_room(self, name: str) -> Iterator[Entry]:
         """Yield replies that have ended where another begins, and the oldest where too many are open."""
