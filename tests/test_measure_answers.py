@@ -128,7 +128,7 @@ def test_an_empty_answer_is_missing_and_counted_never_confident(run, tmp_path):
     assert table["msp"][0] == 2.0
     assert table.loc[1, ["msp", "consistency"]].isna().all()
     text = run("measure", path, "--measures", "msp", "-o", tmp_path / "s.parquet").stdout
-    assert "partly: msp  missing in 1, most often: the answer is empty" in text
+    assert "partly: msp: missing in 1, most often: the answer is empty" in text
 
 
 def test_complete_leaves_out_rows_with_gaps_so_that_they_can_be_fitted(run, refused, tmp_path):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vecuq.errors import TableError
 
@@ -56,10 +56,22 @@ class MeasuredAnswers:
     entropy_renormalised: bool | None
     notes: tuple[str, ...]
 
-    @property
-    def absences(self) -> list[str]:
-        """One phrase for each reason: the columns that it left absent, and the reason."""
-        return _by_reason(self.absent)
+
+Reason = TypeVar("Reason", bound=Hashable)
+
+
+def by_reason(reasons: Mapping[str, Reason]) -> dict[Reason, list[str]]:
+    """Return the names that share each reason, in their order.
+
+    Examples
+    --------
+    >>> by_reason({"msp": "no samples", "rde": "no tokens", "consistency": "no samples"})
+    {'no samples': ['msp', 'consistency'], 'no tokens': ['rde']}
+    """
+    found: dict[Reason, list[str]] = {}
+    for name, why in reasons.items():
+        found.setdefault(why, []).append(name)
+    return found
 
 
 @dataclass
@@ -129,8 +141,9 @@ class AnswerTally:
         """Raise if no answer allows any measure."""
         gaps = self.gaps
         if not set(self.kept) & set(measures):
-            reasons = _by_reason({name: gaps[name].reason for name in measures})
-            raise TableError(f"These {self.n_rows:,} answers allow none of the measures ({'; '.join(reasons)}).")
+            grouped = by_reason({name: gaps[name].reason for name in measures})
+            reasons = "; ".join(f"{', '.join(names)}: {why}" for why, names in grouped.items())
+            raise TableError(f"These {self.n_rows:,} answers allow none of the measures ({reasons}).")
 
     def result(self, reader: AnswerReader, left_out: int) -> MeasuredAnswers:
         """Return the whole outcome."""
@@ -147,11 +160,3 @@ class AnswerTally:
             entropy_renormalised=self.entropy_renormalised,
             notes=tuple(reader.notes),
         )
-
-
-def _by_reason(absent: Mapping[str, str]) -> list[str]:
-    """Return one phrase for each reason, with all columns that it left absent."""
-    columns: dict[str, list[str]] = {}
-    for name, why in absent.items():
-        columns.setdefault(why, []).append(name)
-    return [f"{', '.join(names)}: {why}" for why, names in columns.items()]
