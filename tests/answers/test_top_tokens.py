@@ -87,3 +87,14 @@ def test_what_a_model_says_of_its_answer_is_kept_when_files_are_joined(tmp_path)
     assert (joined.p_true, joined.confidence, joined.confidence_words) == (0.75, 0.9, "likely")
     found = measure_answer(joined, ["p_true", "verbalised_confidence", "linguistic_confidence"]).values
     assert found == pytest.approx({"p_true": 0.25, "verbalised_confidence": 0.1, "linguistic_confidence": 0.3})
+
+
+def test_margins_and_certainties_of_hidden_tokens_are_cut_as_entropies_are(tmp_path):
+    whole = reply(TOPS)
+    whole["choices"][0]["message"] = {"content": " w2", "reasoning_content": " w0 w1"}
+    (tmp_path / "replies.jsonl").write_text(json.dumps(whole) + "\n")
+    (record,) = read_answers(tmp_path / "replies.jsonl")
+    known = known_of_top(TOPS[2:], 1, renormalise=False)
+    assert record.greedy.tokens == (" w2",)
+    for name in ("entropies", "margins", "certainties"):
+        assert getattr(record.greedy, name) == known[name]
