@@ -75,17 +75,17 @@ def piece_of(choice, index, part, pieces):
 
 class Server(ThreadingHTTPServer):
     daemon_threads = True
-    # Fields that are refused, with the server's words, and for a value whether it is; usage of one choice.
-    refused_fields, refused_values, names_params = {}, {}, True
-    only_streams, usage = False, None
-    # What is said to a request with certain words: the text, and the log-probs of the first token.
-    says = {}
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.requests, self.script = [], []
         self.delay, self.most_choices, self.tells_logprobs = 0.0, 1_000, True
         self.end_tokens, self.filtered, self.refusal = (), (), 400
+        # Fields that are refused, with the server's words, and for which values; usage of one choice.
+        self.refused_fields, self.refused_values, self.names_params = {}, {}, True
+        self.only_streams, self.usage = False, None
+        # What is said to a request with certain words: the text, and the log-probs of the first token.
+        self.says = {}
         self.url = f"http://127.0.0.1:{self.server_port}/v1"
 
     def handle_error(self, request, client_address):
@@ -99,7 +99,7 @@ class Server(ThreadingHTTPServer):
         return field in body and self.refused_values.get(field, lambda _: True)(body[field])
 
     def answer(self, path, body):
-        chat = path.endswith("chat/completions")
+        chat = path.partition("?")[0].endswith("chat/completions")
         asked = body["messages"][-1]["content"] if chat else body["prompt"]
         seed = body.get("seed", 0)
         n_choices = body.get("n", 1)
@@ -137,6 +137,12 @@ def server():
     running.shutdown()
     running.server_close()
     thread.join()
+
+
+@pytest.fixture
+def as_stream():
+    """What turns a reply into the bytes of a stream."""
+    return streamed
 
 
 @pytest.fixture

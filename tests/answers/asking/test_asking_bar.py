@@ -17,7 +17,9 @@ CONTEXT = typer.Context(COMMAND)
 def screen(monkeypatch):
     """Everything that is written to a terminal, without its colours and movements."""
     written = io.StringIO()
-    monkeypatch.setattr(asking_report, "err", Console(file=written, force_terminal=True, width=100, legacy_windows=False))
+    monkeypatch.setattr(
+        asking_report, "err", Console(file=written, force_terminal=True, width=100, legacy_windows=False)
+    )
     return lambda: re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written.getvalue()).replace("\r", "\n").splitlines()
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from vecuq.answers.asking.plan import Answerer, Plan
+from vecuq.answers.asking.plan import Answerer, Plan, RefusedQuestionError
 from vecuq.answers.asking.questions import Question
 from vecuq.errors import SettingError
 
@@ -49,12 +49,20 @@ def confidence_of(answerer: Answerer, question: Question, answer: str, plan: Pla
     found, missing = dict[str, float | str](), dict[str, str]()
     for kind in plan.confidence:
         name, ask = _KINDS[kind]
-        value = ask(answerer, _shown(question, answer), plan) if answer.strip() else "the answer is empty"
+        value = _tried(ask, answerer, _shown(question, answer), plan) if answer.strip() else "the answer is empty"
         if isinstance(value, _Found):
             found[name] = value.value
         else:
             missing[kind] = value
     return Confidence(found, missing)
+
+
+def _tried(ask: Callable[..., _Found | str], *about: Any) -> _Found | str:
+    """Ask, and return the reason where the model refuses: the answer itself is there, and stays."""
+    try:
+        return ask(*about)
+    except RefusedQuestionError as refused:
+        return f"it was refused: {refused.words}"
 
 
 def refuse_unaskable(answerer: Answerer, plan: Plan) -> None:
