@@ -9,6 +9,8 @@ from .asking import Plan as Plan
 from .asking import Prices as Prices
 from .asking import Question as Question
 from .asking import RefusedQuestionError as RefusedQuestionError
+from .asking import RejectedError as RejectedError
+from .asking import Sender as Sender
 from .asking import Usage as Usage
 from .asking import confidence_of as confidence_of
 from .asking import read_questions as read_questions

@@ -6,6 +6,8 @@ from vecuq.answers.asking.gguf import LocalModel
 from vecuq.answers.asking.pace import Pace
 from vecuq.answers.asking.plan import Answerer, Plan, RefusedQuestionError
 from vecuq.answers.asking.questions import Question, read_questions
+from vecuq.answers.asking.refusals import RejectedError
+from vecuq.answers.asking.sending import Sender
 from vecuq.answers.asking.usage import Prices, Usage
 
 __all__ = [
@@ -19,6 +21,8 @@ __all__ = [
     "Prices",
     "Question",
     "RefusedQuestionError",
+    "RejectedError",
+    "Sender",
     "Usage",
     "confidence_of",
     "read_questions",
