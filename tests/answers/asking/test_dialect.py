@@ -64,7 +64,9 @@ def test_a_model_without_any_temperature_draws_at_its_own(server, endpoint, note
     ("field", "words", "hint"),
     [
         ("logprobs", "'logprobs' is not supported with this model", "top_logprobs=0"),
-        ("top_logprobs", "Invalid 'top_logprobs': must be less than or equal to 5", "top_logprobs=5"),
+        ("top_logprobs", "Invalid 'top_logprobs': must be less than or equal to 7", "fewer, with top_logprobs=7"),
+        ("top_logprobs", "top_logprobs of 20 is greater than max allowed: 3", "fewer, with top_logprobs=3"),
+        ("top_logprobs", "Invalid 'top_logprobs'", "such as top_logprobs=5"),
         ("stop", "Unsupported parameter: 'stop' is not supported with this model", "Leave out `stop`"),
     ],
 )

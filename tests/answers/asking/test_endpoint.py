@@ -25,12 +25,14 @@ def test_one_greedy_answer_and_all_samples_take_two_requests(server):
 
 
 def test_a_server_that_gives_one_choice_at_a_time_is_asked_once_per_sample(server):
-    server.most_choices = 1
-    endpoint = ready(server)
+    server.most_choices, notes = 1, []
+    endpoint = ready(server, on_retry=notes.append)
     _, samples = endpoint.answer(ASKED, PLAN)
     assert len({sample.text for sample in samples}) == 3
     endpoint.answer(ASKED, PLAN)
     assert sum(body.get("n", 1) > 1 for _, _, body in server.requests) == 1
+    (note,) = notes
+    assert "every sample takes a request of its own" in note
 
 
 def test_entropies_run_over_the_tokens_that_the_server_tells(server):
@@ -169,3 +171,13 @@ def test_azure_gets_the_key_in_its_header_and_the_version_in_the_address(server)
     assert path == "/v1/chat/completions?api-version=2024-10-21"
     assert {name.lower(): value for name, value in headers.items()}["api-key"] == "secret"
     assert "Authorization" not in headers
+
+
+def test_answers_that_reasoning_has_used_up_are_noted_once(server):
+    notes = []
+    server.script = [(200, {"choices": [{"message": {"content": ""}, "finish_reason": "length"}]})] * 2
+    endpoint = ready(server, on_retry=notes.append)
+    for _ in range(2):
+        endpoint.answer(ASKED, Plan(samples=0))
+    (note,) = notes
+    assert "empty answers that end at `max_tokens`" in note

@@ -123,7 +123,8 @@ def test_an_error_in_the_middle_of_a_stream_is_what_it_would_be_at_its_beginning
     assert expected in notes[0]
 
 
-def test_a_stream_ends_where_it_says_so_though_its_connection_stays_open():
+@pytest.mark.parametrize("chunked", [True, False])
+def test_a_stream_ends_where_it_says_so_though_its_connection_stays_open(chunked):
     with socket.create_server(("127.0.0.1", 0)) as listening:
         over = threading.Event()
 
@@ -131,8 +132,11 @@ def test_a_stream_ends_where_it_says_so_though_its_connection_stays_open():
             connection, _ = listening.accept()
             with connection:
                 connection.recv(65_536)
-                head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n\r\n"
-                connection.sendall(head + LAST + b"data: [DONE]\n\n")
+                head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
+                stream = LAST + b"data: [DONE]\n\n"
+                if chunked:
+                    head, stream = head + b"Transfer-Encoding: chunked\r\n", b"%x\r\n%b\r\n" % (len(stream), stream)
+                connection.sendall(head + b"\r\n" + stream)
                 over.wait(60)
 
         thread = threading.Thread(target=serve)

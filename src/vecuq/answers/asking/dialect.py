@@ -14,8 +14,13 @@ from vecuq.answers.asking.refusals import Refusal
 
 _REFUSED = re.compile(
     r"unsupported|not support|n't support|does not support|unknown|unrecogni[sz]ed|not permitted|not allowed|invalid"
-    r"|must be|at most|less than|maximum|exceed|only .{0,40}(?:support|allow)|extra (?:inputs|fields)|unexpected",
+    r"|must be|at most|less than|greater than|maximum|exceed|reached|unexpected"
+    r"|only .{0,40}(?:support|allow)|extra (?:inputs|fields)",
     re.IGNORECASE,
+)
+# The largest number that a server names as its limit.
+_LIMIT = re.compile(
+    r"(?:at most|up to|less than or equal to|<=|max(?:imum)?(?: allowed| value)?(?: is| of)?:?) ?(\d{1,3})\b"
 )
 _HINTS = {
     "temperature": "Without temperature 0 there is no greedy answer: ask for samples alone, with greedy=False and "
@@ -23,8 +28,7 @@ _HINTS = {
     "logprobs": "Ask without log-probs, with top_logprobs=0.",
     "top_logprobs": "Ask for fewer, such as top_logprobs=5, or for none, with top_logprobs=0.",
     "stop": "Leave out `stop`, or use fewer texts.",
-    "max_tokens": "Choose another `max_tokens`.",
-    "max_completion_tokens": "Choose another `max_tokens`.",
+    **dict.fromkeys(("max_tokens", "max_completion_tokens"), "Choose another `max_tokens`."),
 }
 
 
@@ -139,6 +143,15 @@ def refused_option(body: Mapping[str, Any], refusal: Refusal) -> str | None:
     return max(named, key=len, default=None)
 
 
-def hint_for(field: str) -> str:
-    """Return what to do about a refused field, with Python's names of the settings."""
+def hint_for(field: str, refusal: Refusal) -> str:
+    """Return what to do about a refused field, with Python's names of the settings.
+
+    Examples
+    --------
+    >>> hint_for("top_logprobs", Refusal(400, "top_logprobs must be less than or equal to 5"))
+    'Ask for fewer, with top_logprobs=5.'
+    """
+    limit = _LIMIT.search(refusal.message)
+    if field in ("logprobs", "top_logprobs") and limit:
+        return f"Ask for fewer, with top_logprobs={limit[1]}."
     return _HINTS[field]

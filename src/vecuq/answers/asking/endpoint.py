@@ -130,6 +130,7 @@ class Endpoint:
         except RejectedError:
             alone = self._answers(question, plan, **how)
             self._many = False
+            self._once(f"{self._sender.place} gives one answer at a time: every sample takes a request of its own.")
             return alone
 
     def _answers(self, question: Question, plan: Plan, **how: Any) -> list[Answer]:
@@ -180,10 +181,15 @@ class Endpoint:
             raise error
         # A server that names the field will refuse every question for it; words alone may be about this one.
         named = error.refusal.param == option and not option.startswith("max_")
-        raise (VecuqError if named else RejectedError)(f"{error} {hint_for(option)}") from None
+        raise (VecuqError if named else RejectedError)(f"{error} {hint_for(option, error.refusal)}") from None
 
     def _note_missing(self, answers: list[Answer]) -> None:
-        """Say once that the server leaves out the log-probs that were requested, or the most likely tokens."""
+        """Say once that the server leaves out the log-probs that were requested, or the most likely tokens, or all."""
+        if any(answer.finish == "length" and not answer.text for answer in answers):
+            self._once(
+                f"{self._sender.place} returns empty answers that end at `max_tokens`: reasoning may use them up. "
+                f"Choose a larger number."
+            )
         if not self._top or not any(answer.text for answer in answers):
             return
         if all(answer.logprobs is None for answer in answers):
