@@ -88,7 +88,10 @@ def _records(answers: PathLike, answerer: Answerer) -> Iterator[AnswerRecord]:
 
 
 def _settings(record: AnswerRecord, plan: Plan) -> dict[str, Any]:
-    return {**record.settings, "confidence": list(plan.confidence)}
+    """Return the settings of the answers, with every way in which the model was asked about them."""
+    before = record.settings.get("confidence")
+    asked = before if isinstance(before, list) else []
+    return {**record.settings, "confidence": [*asked, *(kind for kind in plan.confidence if kind not in asked)]}
 
 
 def _is_done(record: AnswerRecord, journal: Journal, plan: Plan) -> bool:

@@ -146,6 +146,14 @@ def test_confidences_are_added_to_answers_that_are_there_already(sure, write_que
     assert len(sure.requests) == 8
 
 
+def test_one_confidence_after_the_other_gives_both(sure, write_questions, tmp_path, run, words, lines_of):
+    one, both = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    run(*words(write_questions(1), one, "--confidence", "verbalised"))
+    assert run(*words(one, both, "--confidence", "p_true")).exit_code == 0
+    (row,) = lines_of(both)
+    assert (row["confidence"], row["p_true"], row["settings"]["confidence"]) == (0.85, 0.75, ["verbalised", "p_true"])
+
+
 def test_a_model_is_asked_about_its_own_answers_only(sure, write_questions, tmp_path, run, refused, words):
     before = tmp_path / "a.jsonl"
     run(*words(write_questions(1), before))
