@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,7 +72,7 @@ def ask(
             refuse_options(ctx, _LOCAL_ONLY, "a local model", "an endpoint (--url)")
         stops = tuple(text.replace("\\n", "\n").replace("\\t", "\t") for text in stop or ())
         system = None if system is None else _text(system)
-        sure = tuple(listed(confidence) or ())
+        sure = tuple(dict.fromkeys(listed(confidence) or ()))
         plan = Plan(samples, temperature, max_tokens, stops, seed, _text(template), system, raw, not no_greedy, sure)
         at_once, prices, extra = _at_once(concurrency), _prices(price_input, price_output, max_cost), _json(extra_body)
         if threads == 0:
@@ -104,8 +105,8 @@ def ask(
 def _at_once(typed: str) -> int | Literal["auto"]:
     if typed == "auto":
         return "auto"
-    if not typed.removeprefix("-").isdecimal() or int(typed) == 0:
-        raise SettingError(f"--concurrency must be at least 1, -1 for as many as cores, or auto; got {typed}.")
+    if typed != "-1" and not re.fullmatch(r"[1-9][0-9]{0,2}", typed):
+        raise SettingError(f"--concurrency must be from 1 to 999, -1 for as many as cores, or auto; got {typed[:40]}.")
     return int(typed)
 
 

@@ -51,7 +51,7 @@ class Sender:
         self._timeout = in_range("timeout", timeout, 0.0, _MOST_SECONDS, ends="(]")
         self._tries = whole_number("tries", tries, 1)
         self._url, self._query = checked_url(url), query_of(api_version)
-        self.key = Key(api_key, header=key_header or key_header_for(self._url))
+        self.key = Key(api_key, header=key_header_for(self._url) if key_header is None else key_header)
         self.place = place_of(self._url)
         self._on_retry = on_retry or (lambda _: None)
         self._reached, self._failed, self.n_slow_downs = False, 0, 0
