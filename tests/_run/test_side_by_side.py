@@ -42,3 +42,18 @@ def test_an_error_is_raised_without_waiting_for_the_calls_under_way():
         list(side_by_side(call, range(2), 2))
     assert not never.is_set()
     never.set()
+
+
+def test_the_number_of_jobs_may_change_while_they_run():
+    rooms, taken = iter([1, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1]), []
+
+    def items():
+        for item in range(6):
+            taken.append(item)
+            yield item
+
+    started = []
+    for _ in side_by_side(abs, items(), lambda: next(rooms)):
+        started.append(len(taken))
+    # One, then up to three at once, then no further one until only one is left.
+    assert started == [1, 4, 4, 4, 5, 6]

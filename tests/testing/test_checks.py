@@ -144,6 +144,12 @@ def test_a_good_reply_is_taken_and_its_answers_written():
     assert testing.check_reply(b"HTTP/1.1 200 OK\r\n\r\n" + body).code == 0
 
 
+def test_a_good_stream_is_taken_too():
+    event = {"choices": [{"index": 0, "delta": {"content": "Goethe"}, "finish_reason": "stop"}]}
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+    assert testing.check_reply(head + f"data: {json.dumps(event)}\n\ndata: [DONE]\n\n".encode()).code == 0
+
+
 def test_a_key_that_a_command_prints_is_seen(monkeypatch):
     def careless():
         sys.stderr.write(f"error: your key is {KEY}\n")

@@ -14,9 +14,11 @@ Result = TypeVar("Result")
 
 
 def side_by_side(
-    function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int
+    function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | Callable[[], int]
 ) -> Iterator[tuple[Item, Result]]:
     """Yield every item with its result as they come; the next item is taken up when the caller is done with one.
+
+    ``n_jobs`` is how many may run at once, or a function that returns it, at least 1, whenever an item could start.
 
     The first error is raised, and calls still under way are left to themselves: a call to a server may last minutes,
     and somebody who stops a run does not want to sit through them.
@@ -27,21 +29,23 @@ def side_by_side(
     [(-3, 3), (-1, 1), (2, 2)]
     """
     queue, done = SimpleQueue[tuple[Item, ...]](), SimpleQueue[tuple[Item, Future[Result]]]()
-    for _ in range(n_jobs):
-        Thread(target=_work, args=(function, queue, done), daemon=True).start()
-    waiting, running = iter(items), 0
+    waiting, running, threads = iter(items), 0, 0
     try:
         while True:
-            for item in islice(waiting, n_jobs - running):
+            room = n_jobs() if callable(n_jobs) else n_jobs
+            for item in islice(waiting, max(0, room - running)):
                 queue.put((item,))
                 running += 1
+            for _ in range(threads, running):
+                Thread(target=_work, args=(function, queue, done), daemon=True).start()
+            threads = max(threads, running)
             if not running:
                 return
             item, outcome = done.get()
             running -= 1
             yield item, outcome.result()
     finally:
-        for _ in range(n_jobs):
+        for _ in range(threads):
             queue.put(())
 
 

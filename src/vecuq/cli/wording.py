@@ -43,6 +43,7 @@ _HARMLESS = (
 _PHRASES = {
     "vecuq.measures.list_measures() returns the names of all.": "`vecuq measures` lists all.",
     "unknown='skip'": "--skip-unknown",
+    "greedy=False": "--no-greedy",
 }
 
 

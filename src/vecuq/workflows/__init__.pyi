@@ -1,6 +1,6 @@
-from .asking import Asked as Asked
-from .asking import AskProgress as AskProgress
 from .asking import ask as ask
+from .asking_tally import Asked as Asked
+from .asking_tally import AskProgress as AskProgress
 from .evaluating import Compared as Compared
 from .evaluating import compare as compare
 from .evaluating import evaluate as evaluate

@@ -3,41 +3,35 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 from vecuq._check import one_line
-from vecuq._run import resolve_jobs, side_by_side
-from vecuq.answers import Answer, Answerer, AnswerRecord, Journal, Plan, Question, RefusedQuestionError, read_questions
+from vecuq.answers import (
+    Answer,
+    Answerer,
+    AnswerRecord,
+    Journal,
+    Pace,
+    Plan,
+    Prices,
+    Question,
+    RefusedQuestionError,
+    confidence_of,
+    read_questions,
+    refuse_unaskable,
+)
 from vecuq.errors import SettingError, TableError, VecuqError
 from vecuq.table import PathLike
+from vecuq.workflows.asking_budget import Budget
+from vecuq.workflows.asking_confidence import ask_confidence, holds_own_answers
+from vecuq.workflows.asking_replies import Reply, replies
+from vecuq.workflows.asking_tally import Asked, AskProgress, Tally
 from vecuq.workflows.places import refuse_overwriting
 
 # After so many refusals in the same words, and no answer at all, the reason is not a question.
 _HOPELESS = 20
-Answers = tuple[Answer, list[Answer]]
-
-
-class AskProgress(NamedTuple):
-    """How far a run is: questions done, questions in all, and the tokens of the last answers or why it was refused."""
-
-    done: int
-    total: int
-    tokens: int = 0
-    refused: RefusedQuestionError | None = None
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A file of answers on disk; ``refused`` maps the ids of the questions that it lacks to the reasons."""
-
-    n_questions: int
-    n_asked: int
-    n_tokens: int
-    seconds: float
-    refused: dict[str, str]
 
 
 def ask(
@@ -46,35 +40,44 @@ def ask(
     answerer: Answerer,
     plan: Plan,
     *,
-    n_jobs: int | None = None,
+    n_jobs: int | Literal["auto"] | None = None,
+    prices: Prices | None = None,
     progress: Callable[[AskProgress], None] | None = None,
 ) -> Asked:
     """Answer every question that ``out`` does not answer yet; a run that was stopped continues where it was.
 
-    Every answer is on disk before the next question starts, so a kill loses at most the ``n_jobs`` questions in
-    progress (None: 1, -1: as many as cores). All questions are read before the first is sent. A refused question is
-    reported and left out; the next run tries it again.
+    Every answer is on disk before the next question starts, so a kill loses at most the questions in progress:
+    ``n_jobs`` of them (None: 1, -1: as many as cores, "auto": as many as the server takes), or fewer while the server
+    asks for fewer requests. All questions are read before the first is sent. A refused question is reported and left
+    out; the next run tries it again.
+
+    If ``questions`` is a file of answers as this function writes it and the plan has a ``confidence``, the answers are
+    kept and only the confidence is asked for.
     """
-    at_once = resolve_jobs(n_jobs)
+    pace, budget = Pace(n_jobs), Budget(answerer, prices)
     _refuse_place(Path(out), Path(questions))
+    if plan.confidence and holds_own_answers(questions):
+        return ask_confidence(questions, out, answerer, plan, pace=pace, budget=budget, progress=progress)
     wanted = list(read_questions(questions))
-    _refuse_unwritable(answerer, plan)
+    _refuse_settings(answerer, plan, wanted)
     report = progress or (lambda _: None)
-    started, tokens, refused = time.perf_counter(), 0, dict[str, str]()
+    started, tally = time.perf_counter(), Tally()
     with Journal.opened(out) as journal:
         todo = _unanswered(wanted, journal, answerer, plan)
         before = len(wanted) - len(todo)
         report(AskProgress(before, len(wanted)))
-        for done, (question, reply) in enumerate(_replies(todo, answerer, plan, at_once), start=before + 1):
+
+        def ask_one(question: Question) -> Reply:
+            return _reply(question, answerer, plan)
+
+        for question, reply in replies(budget.affordable(todo), ask_one, answerer, pace):
             kept = reply if isinstance(reply, RefusedQuestionError) else _kept(reply, question, journal, answerer, plan)
-            if isinstance(kept, RefusedQuestionError):
-                refused[question.id] = kept.words
-                report(AskProgress(done, len(wanted), refused=kept))
-                _give_up_if_hopeless(journal, refused)
-                continue
-            tokens += kept
-            report(AskProgress(done, len(wanted), kept))
-    return Asked(len(wanted), len(todo) - len(refused), tokens, time.perf_counter() - started, refused)
+            tally.add(question.id, kept)
+            report(AskProgress(before + tally.n_done, len(wanted), *tally.last))
+            _give_up_if_hopeless(journal, tally.refused)
+            if tally.n_asked:
+                budget.refuse_uncounted()
+    return tally.result(len(wanted), len(todo) - tally.n_done, time.perf_counter() - started, budget)
 
 
 def _refuse_place(out: Path, questions: Path) -> None:
@@ -93,10 +96,13 @@ def _is_compressed(out: Path) -> bool:
         return file.read(2) == b"\x1f\x8b"
 
 
-def _refuse_unwritable(answerer: Answerer, plan: Plan) -> None:
+def _refuse_settings(answerer: Answerer, plan: Plan, wanted: Sequence[Question]) -> None:
     """Raise now, before anything is sent, what would be an error with every answer."""
+    refuse_unaskable(answerer, plan)
+    if any(question.messages for question in wanted) and (plan.raw or plan.template != "{question}"):
+        raise SettingError("Questions with `messages` need the chat format: leave out `template` and `raw`.")
     try:
-        _record(Question("", ""), (Answer(text=""), []), answerer, plan).to_line().encode()
+        _record(Question("", ""), Reply(Answer(text=""), []), answerer, plan).to_line().encode()
     except ValueError as error:
         raise SettingError(f"The model's name and settings cannot be written as JSON: {one_line(error)}") from None
 
@@ -138,40 +144,33 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 
 def _kept(
-    answers: Answers, question: Question, journal: Journal, answerer: Answerer, plan: Plan
-) -> int | RefusedQuestionError:
-    """Write answers, and return the number of their tokens; answers that cannot be written are one question less."""
+    reply: Reply, question: Question, journal: Journal, answerer: Answerer, plan: Plan
+) -> Reply | RefusedQuestionError:
+    """Write answers, and return them; answers that cannot be written are one question less."""
     try:
-        journal.append(_record(question, answers, answerer, plan))
+        journal.append(_record(question, reply, answerer, plan))
     except ValueError as error:
         return RefusedQuestionError(question.id, f"its answers cannot be written: {one_line(error)}")
-    return sum(len(answer.logprobs or ()) for answer in (answers[0], *answers[1]))
+    return reply
 
 
-def _record(question: Question, answers: Answers, answerer: Answerer, plan: Plan) -> AnswerRecord:
-    greedy, samples = answers
+def _record(question: Question, reply: Reply, answerer: Answerer, plan: Plan) -> AnswerRecord:
     return AnswerRecord(
         id=question.id,
         question=question.text,
         references=question.references,
-        greedy=greedy,
-        samples=tuple(samples),
+        greedy=reply.greedy,
+        samples=tuple(reply.samples),
         model=answerer.name,
         settings=_settings(answerer, plan),
         meta=question.meta,
-    )
+    ).model_copy(update=reply.confidence.fields)
 
 
-def _replies(
-    todo: Iterable[Question], answerer: Answerer, plan: Plan, at_once: int
-) -> Iterator[tuple[Question, Answers | RefusedQuestionError]]:
-    """Yield questions with their answers, or why they were refused, as they are done, ``at_once`` at a time."""
-
-    def reply(question: Question) -> Answers | RefusedQuestionError:
-        try:
-            return answerer.answer(question, plan)
-        except RefusedQuestionError as refused:
-            return refused
-
-    # One at a time runs in this thread: a local model belongs to the thread that loaded it.
-    return ((question, reply(question)) for question in todo) if at_once == 1 else side_by_side(reply, todo, at_once)
+def _reply(question: Question, answerer: Answerer, plan: Plan) -> Reply:
+    """Return the answers, and how sure the model is of the greedy one, or else of the first sample."""
+    greedy, samples = answerer.answer(question, plan)
+    if not plan.confidence:
+        return Reply(greedy, samples)
+    judged = greedy or samples[0]
+    return Reply(greedy, samples, confidence_of(answerer, question, judged.text or "", plan))

@@ -22,6 +22,14 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(code, content, **dict(*ways))
         elif body.get("n", 1) > server.most_choices:
             self.reply(400, {"error": "only one choice is allowed"})
+        elif wrong := next((field for field in server.refused_fields if server.refuses_field(field, body)), None):
+            message = server.refused_fields[wrong]
+            named = {"param": wrong, "code": "unsupported_parameter"} if server.names_params else {}
+            self.reply(400, {"error": {"message": message, **named}})
+        elif server.only_streams and not body.get("stream"):
+            self.reply(400, {"error": {"message": "This model only supports stream mode."}})
+        elif body.get("stream"):
+            self.reply(200, streamed(server.answer(self.path, body)), headers=[("Content-Type", "text/event-stream")])
         else:
             self.reply(200, server.answer(self.path, body))
 
@@ -42,6 +50,29 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+def streamed(reply, pieces=2):
+    """The events of a reply, its choices in turn and each in pieces, as a server streams them."""
+    events = []
+    for part in range(pieces):
+        for index, choice in enumerate(reply["choices"]):
+            events.append({"choices": [piece_of(choice, index, part, pieces)]})
+    if reply.get("usage"):
+        events.append({"choices": [], "usage": reply["usage"]})
+    return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events) + b"data: [DONE]\n\n"
+
+
+def piece_of(choice, index, part, pieces):
+    def share(whole):
+        size = -(-len(whole) // pieces)
+        return whole[part * size : (part + 1) * size]
+
+    finish = choice["finish_reason"] if part == pieces - 1 else None
+    logprobs = choice["logprobs"] and {name: share(values) for name, values in choice["logprobs"].items()}
+    text = choice["message"]["content"] if "message" in choice else choice["text"]
+    said = {"delta": {"content": share(text)}} if "message" in choice else {"text": share(text)}
+    return {"index": index, **said, "logprobs": logprobs, "finish_reason": finish}
+
+
 class Server(ThreadingHTTPServer):
     daemon_threads = True
 
@@ -50,6 +81,11 @@ class Server(ThreadingHTTPServer):
         self.requests, self.script = [], []
         self.delay, self.most_choices, self.tells_logprobs = 0.0, 1_000, True
         self.end_tokens, self.filtered, self.refusal = (), (), 400
+        # Fields that are refused, with the server's words, and for which values; usage of one choice.
+        self.refused_fields, self.refused_values, self.names_params = {}, {}, True
+        self.only_streams, self.usage = False, None
+        # What is said to a request with certain words: the text, and the log-probs of the first token.
+        self.says = {}
         self.url = f"http://127.0.0.1:{self.server_port}/v1"
 
     def handle_error(self, request, client_address):
@@ -59,11 +95,24 @@ class Server(ThreadingHTTPServer):
         asked = json.dumps(body)
         return any(word in asked for word in self.filtered)
 
+    def refuses_field(self, field, body):
+        return field in body and self.refused_values.get(field, lambda _: True)(body[field])
+
     def answer(self, path, body):
-        chat = path.endswith("chat/completions")
+        chat = path.partition("?")[0].endswith("chat/completions")
         asked = body["messages"][-1]["content"] if chat else body["prompt"]
         seed = body.get("seed", 0)
-        return {"choices": [self.choice(chat, f"{asked} {seed + k}") for k in range(body.get("n", 1))]}
+        n_choices = body.get("n", 1)
+        usage = {"usage": {name: n_choices * count for name, count in self.usage.items()}} if self.usage else {}
+        for words, (text, tops) in self.says.items():
+            if words in asked:
+                return {"choices": [self.said(text, tops)], **usage}
+        return {"choices": [self.choice(chat, f"{asked} {seed + k}") for k in range(n_choices)], **usage}
+
+    def said(self, text, tops):
+        top = [{"token": token, "logprob": value} for token, value in tops.items()]
+        content = [{"token": text, "logprob": top[0]["logprob"], "top_logprobs": top}] if top else None
+        return {"message": {"content": text}, "logprobs": content and {"content": content}, "finish_reason": "stop"}
 
     def choice(self, chat, text):
         top = [{"token": "a", "logprob": -0.5}, {"token": "b", "logprob": -1.5}]
@@ -88,6 +137,12 @@ def server():
     running.shutdown()
     running.server_close()
     thread.join()
+
+
+@pytest.fixture
+def as_stream():
+    """What turns a reply into the bytes of a stream."""
+    return streamed
 
 
 @pytest.fixture

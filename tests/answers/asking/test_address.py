@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vecuq.answers.asking.address import checked_key, checked_url
+from vecuq.answers.asking.address import Key, checked_key, checked_url, key_header_for, query_of
 from vecuq.errors import SettingError
 
 SECRET = "hunter2"  # noqa: S105 - what must not be seen again
@@ -81,3 +81,30 @@ def test_a_key_that_no_header_can_carry_is_an_error_that_does_not_repeat_it(key)
 
 def test_no_key_is_no_error():
     assert checked_key(None) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "header"),
+    [
+        ("https://mine.openai.azure.com/openai/deployments/gpt", "api-key"),
+        ("https://MINE.OpenAI.Azure.com:443/openai/v1", "api-key"),
+        ("https://openai.azure.com.example.org/v1", "Authorization"),
+        ("https://evil-openai.azure.com/v1", "Authorization"),
+        ("http://localhost:8080/v1", "Authorization"),
+    ],
+)
+def test_azure_takes_the_key_under_another_name(url, header):
+    assert key_header_for(url) == header
+
+
+@pytest.mark.parametrize("version", ["", "a b", "1&key=x", "1#", "ü", "x" * 65, "1\r\nX: y"])
+def test_a_version_that_would_change_the_address_is_refused(version):
+    with pytest.raises(SettingError, match="api_version must be"):
+        query_of(version)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "x:", "X\r\nY", "ü", SECRET + "\n", "Content-Length", "host"])
+def test_a_header_that_cannot_carry_the_key_is_refused_and_not_repeated(name):
+    with pytest.raises(SettingError, match="key_header must") as caught:
+        Key(SECRET, header=name)
+    assert SECRET not in str(caught.value)

@@ -82,7 +82,7 @@ def test_a_reply_that_breaks_off_costs_no_question(server, write_questions, tmp_
     result = run(*words(write_questions(1), tmp_path / "answers.jsonl"))
     assert result.exit_code == 0, result.output
     assert result.stderr.startswith("note: http://127.0.0.1")
-    assert "closed the connection in the middle of a reply. Try 2 of 5 follows in 1 s." in result.stderr
+    assert "closed the connection in the middle of a reply. Try 2 of 5 follows in 1." in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -25,12 +25,14 @@ def test_one_greedy_answer_and_all_samples_take_two_requests(server):
 
 
 def test_a_server_that_gives_one_choice_at_a_time_is_asked_once_per_sample(server):
-    server.most_choices = 1
-    endpoint = ready(server)
+    server.most_choices, notes = 1, []
+    endpoint = ready(server, on_retry=notes.append)
     _, samples = endpoint.answer(ASKED, PLAN)
     assert len({sample.text for sample in samples}) == 3
     endpoint.answer(ASKED, PLAN)
     assert sum(body.get("n", 1) > 1 for _, _, body in server.requests) == 1
+    (note,) = notes
+    assert "every sample takes a request of its own" in note
 
 
 def test_entropies_run_over_the_tokens_that_the_server_tells(server):
@@ -138,3 +140,44 @@ def test_a_refused_question_does_not_make_the_others_cost_one_request_per_sample
     server.requests.clear()
     endpoint.answer(ASKED, PLAN)
     assert len(server.requests) == 2
+
+
+def test_a_server_that_leaves_out_log_probs_is_noted_once(server):
+    notes = []
+    server.tells_logprobs = False
+    endpoint = ready(server, on_retry=notes.append)
+    endpoint.answer(ASKED, PLAN)
+    endpoint.answer(ASKED, PLAN)
+    (note,) = notes
+    assert "returns no log-probs, although they were requested" in note
+    assert "top_logprobs=0" in note
+
+
+def test_a_server_that_leaves_out_the_most_likely_tokens_is_noted_once(server):
+    notes = []
+    choice = {"message": {"content": "a"}, "logprobs": {"content": [{"token": "a", "logprob": -0.5}]}}
+    server.script = [(200, {"choices": [choice]})] * 2
+    endpoint = ready(server, on_retry=notes.append)
+    for _ in range(2):
+        endpoint.answer(ASKED, Plan(samples=0))
+    (note,) = notes
+    assert "there are no entropies" in note
+    assert "`top_logprobs`" in note
+
+
+def test_azure_gets_the_key_in_its_header_and_the_version_in_the_address(server):
+    ready(server, api_key="secret", key_header="api-key", api_version="2024-10-21").answer(ASKED, Plan(samples=0))
+    path, headers, _ = server.requests[0]
+    assert path == "/v1/chat/completions?api-version=2024-10-21"
+    assert {name.lower(): value for name, value in headers.items()}["api-key"] == "secret"
+    assert "Authorization" not in headers
+
+
+def test_answers_that_reasoning_has_used_up_are_noted_once(server):
+    notes = []
+    server.script = [(200, {"choices": [{"message": {"content": ""}, "finish_reason": "length"}]})] * 2
+    endpoint = ready(server, on_retry=notes.append)
+    for _ in range(2):
+        endpoint.answer(ASKED, Plan(samples=0))
+    (note,) = notes
+    assert "empty answers that end at `max_tokens`" in note

@@ -107,6 +107,46 @@ def test_a_run_goes_on_past_a_question_that_does_not_fit(model, tmp_path):
     assert json.loads(out.read_text())["greedy"]["text"] == "Paris"
 
 
+def test_a_model_says_how_sure_it_is_of_right_and_wrong_answers(model):
+    from vecuq.answers import confidence_of
+
+    sure = Plan(samples=2, max_tokens=8, raw=True, confidence=("p_true",))
+    asked = Question("f", "What is the capital of France?")
+    found = [confidence_of(model, asked, answer, sure).fields["p_true"] for answer in ("Paris", "Banana")]
+    assert all(0 < value < 1 for value in found)
+    assert found[0] != found[1]
+
+
+def test_first_tokens_have_the_log_probs_of_the_answers(model):
+    greedy, _ = model.answer(FRANCE, PLAN)
+    tops = model.first_tokens(FRANCE, PLAN)
+    assert len(tops) == 20
+    assert list(tops.values()) == sorted(tops.values(), reverse=True)
+    assert next(iter(tops.values())) == pytest.approx(greedy.logprobs[0], abs=KERNELS)
+    assert sum(np.exp(list(tops.values()))) <= 1
+
+
+def test_a_question_about_an_answer_does_not_change_the_next_answer(model):
+    before = model.answer(FRANCE, PLAN)
+    model.first_tokens(SPAIN, Plan(samples=0, raw=True))
+    assert model.answer(FRANCE, PLAN) == before
+
+
+def test_samples_alone_are_those_beside_a_greedy_answer(model):
+    _, samples = model.answer(FRANCE, PLAN)
+    greedy, alone = model.answer(FRANCE, Plan(**{**vars(PLAN), "greedy": False}))
+    assert greedy is None
+    assert [one.text for one in alone] == [one.text for one in samples]
+
+
+def test_a_conversation_is_read_in_the_chat_format_of_the_model(model):
+    plan = Plan(samples=0, max_tokens=16)
+    talk = ({"role": "user", "content": "What is the capital of France?"},)
+    assert model.answer(Question("t", "text", messages=talk), plan) == model.answer(
+        Question("t", "What is the capital of France?"), plan
+    )
+
+
 def test_a_file_that_is_no_model_is_an_error(tmp_path):
     (tmp_path / "model.gguf").write_bytes(b"GGUF" + b"\0" * 100)
     with pytest.raises(TableError, match="cannot be read as a GGUF model"):

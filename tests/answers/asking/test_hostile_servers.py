@@ -74,12 +74,26 @@ def trickling(fast, slow, *, after=b"", seconds=4):
         trickling(b"HTTP/1.1 200", HEAD[12:], after=FINE),
         trickling(b"", b"HTTP/1.1 100 Continue\r\n\r\n", after=HEAD + FINE),
         trickling(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"e\r\n" + FINE + b"\r\n0\r\n\r\n"),
+        trickling(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", b": keep-alive\n\n" * 4),
     ],
-    ids=["body", "headers", "continue", "chunks"],
+    ids=["body", "headers", "continue", "chunks", "stream"],
 )
 def test_a_server_that_trickles_is_cut_off_at_the_timeout(raw, say):
     with pytest.raises(VecuqError, match=r"timed out: no whole reply within 0\.4 s"):
         Sender(raw(say), timeout=0.4, tries=1).post("there", {})
+
+
+@pytest.mark.parametrize("kind", [b"application/json", b"text/event-stream"])
+def test_a_reply_without_end_is_refused_at_the_limit(raw, kind, monkeypatch):
+    monkeypatch.setattr("vecuq.answers.asking.sending._MOST_BYTES", 2**20)
+
+    def say(connection, _):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: " + kind + b"\r\n\r\n")
+        while True:
+            connection.sendall(b"data: {}\n\n" * 1_000)
+
+    with pytest.raises(VecuqError, match="returned more than 1 MiB"):
+        Sender(raw(say), timeout=60, tries=1).post("there", {})
 
 
 def test_a_server_that_reads_nothing_is_cut_off_too(raw):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
 from vecuq.errors import SettingError
 
+# Hosts of Azure, which take the key under another name.
+_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+_BEARER = "Authorization"
+_OURS = {"content-type", "content-length", "transfer-encoding", "host", "user-agent", "connection", "accept"}
 # Shorter keys, such as "EMPTY" for a server without one, are words that an answer may well have.
 _LEAST_SECRET = 16
 
@@ -26,7 +31,10 @@ def checked_url(url: str) -> str:
     if parts.username is not None or parts.password is not None:
         raise SettingError("url must have no user and no password; give the key with `api_key`.")
     if parts.query or parts.fragment:
-        raise SettingError("url must end with its path, such as /v1; leave out what begins with ? or #.")
+        raise SettingError(
+            "url must end with its path, such as /v1; leave out what begins with ? or #. Give Azure's version with "
+            "`api_version`."
+        )
     return address.rstrip("/?#")
 
 
@@ -68,8 +76,9 @@ class Key:
     (***, 'got ***')
     """
 
-    def __init__(self, key: str | None) -> None:
+    def __init__(self, key: str | None, *, header: str = _BEARER) -> None:
         self._key = checked_key(key)
+        self._header = _checked_header(header)
 
     def __bool__(self) -> bool:
         return self._key is not None
@@ -79,7 +88,9 @@ class Key:
 
     def header(self) -> dict[str, str]:
         """Return what is sent with a request."""
-        return {"Authorization": f"Bearer {self._key}"} if self else {}
+        if self._key is None:
+            return {}
+        return {self._header: f"Bearer {self._key}" if self._header.lower() == _BEARER.lower() else self._key}
 
     def hidden_in(self, text: str) -> str:
         """Return a text without the key."""
@@ -88,6 +99,41 @@ class Key:
     def is_in(self, text: str) -> bool:
         """Whether a text repeats the key, and not only a word that happens to be it."""
         return self._key is not None and len(self._key) >= _LEAST_SECRET and self._key in text
+
+
+def _checked_header(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{0,63}", name):  # not repeated: it may be the key, given by mistake
+        raise SettingError("key_header must be the name of a header, such as api-key.")
+    if name.lower() in _OURS:
+        raise SettingError(f"key_header must not be {name}, which every request has already.")
+    return name
+
+
+def key_header_for(url: str) -> str:
+    """Return the header in which a server expects the key.
+
+    Examples
+    --------
+    >>> key_header_for("https://mine.openai.azure.com/openai/v1"), key_header_for("https://api.example.com/v1")
+    ('api-key', 'Authorization')
+    """
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    return "api-key" if host.endswith(_AZURE) else _BEARER
+
+
+def query_of(api_version: str | None) -> str:
+    """Return what follows the path of every request: Azure's version of its interface, or nothing.
+
+    Examples
+    --------
+    >>> query_of("2024-10-21"), query_of(None)
+    ('?api-version=2024-10-21', '')
+    """
+    if api_version is None:
+        return ""
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", api_version):
+        raise SettingError("api_version must be a version such as 2024-10-21.")
+    return f"?api-version={api_version}"
 
 
 def _is_plain(text: str) -> bool:

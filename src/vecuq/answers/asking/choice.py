@@ -56,6 +56,11 @@ class Distribution:
         """Return the most likely token."""
         return self._chosen(self._best)
 
+    def most_likely(self, number: int) -> list[Chosen]:
+        """Return the most likely tokens, most likely first."""
+        order = np.argsort(-self._shifted, kind="stable")[:number]
+        return [self._chosen(int(token)) for token in order]
+
     def draw(self, random: np.random.Generator, temperature: float) -> Chosen:
         """Return a token drawn with logits divided by ``temperature``; its log-probability is that at 1."""
         cumulative = self._cumulative_weights(temperature)

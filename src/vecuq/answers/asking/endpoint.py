@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from threading import Lock
 from typing import Any
 
 from vecuq._check import one_line, whole_number
+from vecuq.answers.asking.dialect import Dialect, hint_for, refused_option
 from vecuq.answers.asking.plan import Plan, RefusedQuestionError
 from vecuq.answers.asking.questions import Question
-from vecuq.answers.asking.sending import RejectedError, Sender
+from vecuq.answers.asking.refusals import RejectedError
+from vecuq.answers.asking.requests import checked_extra, first_tops, refuse_unwritable, request_for
+from vecuq.answers.asking.sending import Sender
+from vecuq.answers.asking.usage import Usage
 from vecuq.answers.readers.openai import answer_of_choice
 from vecuq.answers.schema import Answer
-from vecuq.errors import SettingError, TableError
+from vecuq.errors import SettingError, VecuqError
 
 
 class Endpoint:
@@ -20,22 +25,32 @@ class Endpoint:
     Parameters
     ----------
     url
-        The address before the paths of the protocol, such as ``http://localhost:8080/v1``.
+        The address before the paths of the protocol, such as ``http://localhost:8080/v1``; on Azure that of the
+        deployment, ``https://NAME.openai.azure.com/openai/deployments/DEPLOYMENT``.
     model
         The model's name there.
     api_key
-        Sent as a bearer token; never written or repeated in a message. Over plain ``http`` to another machine, a
-        warning.
+        Sent as a bearer token, or to Azure as ``api-key``; never written or repeated in a message. Over plain ``http``
+        to another machine, a warning.
+    key_header
+        The header that carries the key; None for the usual one.
+    api_version
+        Azure's version of its interface, such as ``2024-10-21``.
     top_logprobs
         How many of the most likely tokens to request at every step; 0 requests no log-probs at all.
     renormalise
         Whether the probabilities of these tokens are divided by their sum before entropies are computed.
+    extra_body
+        Further fields of every request, such as ``{"reasoning_effort": "low"}``. They are written beside the answers.
+    stream
+        Whether to request streams from the start; a server that answers in no other way makes us.
     timeout
         Most seconds for one request, from connecting to the last byte of the reply.
     tries
         How often a request is sent in all if the server is busy, away, or closes the connection.
     on_retry
-        Called with a message before another try: why, and when.
+        Called with a message before another try: why, and when. Also, once each, when the server makes us change its
+        requests, and when it leaves out what was requested.
     """
 
     def __init__(
@@ -44,8 +59,12 @@ class Endpoint:
         model: str,
         *,
         api_key: str | None = None,
+        key_header: str | None = None,
+        api_version: str | None = None,
         top_logprobs: int = 20,
         renormalise: bool = False,
+        extra_body: Mapping[str, Any] | None = None,
+        stream: bool = False,
         timeout: float = 300.0,
         tries: int = 5,
         on_retry: Callable[[str], None] | None = None,
@@ -53,70 +72,140 @@ class Endpoint:
         whole_number("top_logprobs", top_logprobs, 0)
         if renormalise and top_logprobs < 2:
             raise SettingError(f"`renormalise` needs `top_logprobs` of at least 2; got {top_logprobs}.")
+        self._sender = Sender(
+            url,
+            api_key=api_key,
+            key_header=key_header,
+            api_version=api_version,
+            timeout=timeout,
+            tries=tries,
+            on_retry=on_retry,
+        )
+        self._extra = checked_extra(extra_body, self._sender.key)
         self.name = model
-        self.settings = {"top_logprobs": top_logprobs, "renormalise": renormalise}
+        self.settings: dict[str, Any] = {"top_logprobs": top_logprobs, "renormalise": renormalise}
+        if self._extra:
+            self.settings["extra_body"] = self._extra
         self._top, self._renormalise = top_logprobs, renormalise
-        self._sender = Sender(url, api_key=api_key, timeout=timeout, tries=tries, on_retry=on_retry)
-        self._many = True
+        self._many, self._dialect = True, Dialect(stream=stream)
+        self._say, self._said = on_retry or (lambda _: None), set[str]()
+        self.usage, self._lock = Usage(), Lock()
 
-    def answer(self, question: Question, plan: Plan) -> tuple[Answer, list[Answer]]:
+    @property
+    def n_slow_downs(self) -> int:
+        """How often the server asked for fewer requests."""
+        return self._sender.n_slow_downs
+
+    def answer(self, question: Question, plan: Plan) -> tuple[Answer | None, list[Answer]]:
         """Return the greedy answer and the samples, with as few requests as the server allows."""
-        prompt = plan.fill(question)
         try:
-            return self._choices(prompt, plan, temperature=0.0)[0], self._samples(prompt, question, plan)
+            greedy = self._answers(question, plan, temperature=0.0)[0] if plan.greedy else None
+            return greedy, self._samples(question, plan)
         except RejectedError as error:
             raise RefusedQuestionError(question.id, str(error)) from None
 
-    def _samples(self, prompt: str, question: Question, plan: Plan) -> list[Answer]:
+    def first_tokens(self, question: Question, plan: Plan) -> dict[str, float]:
+        """Return the log-probs of the most likely first tokens of an answer; none where the server does not say."""
+        how = {"temperature": 0.0 if plan.greedy else plan.temperature}
+        try:
+            return first_tops(self._choices(question, plan, **how)[0])
+        except RejectedError as error:
+            raise RefusedQuestionError(question.id, str(error)) from None
+
+    def _samples(self, question: Question, plan: Plan) -> list[Answer]:
         samples: list[Answer] = []
         seeds = [int(random.integers(2**31)) for random in plan.draws(question)]
         while len(samples) < plan.samples:
             left = plan.samples - len(samples)
             how = {"temperature": plan.temperature, "seed": seeds[len(samples)]}
-            samples += self._several(prompt, plan, left, how)[:left]
+            samples += self._several(question, plan, left, how)[:left]
         return samples
 
-    def _several(self, prompt: str, plan: Plan, wanted: int, how: dict[str, Any]) -> list[Answer]:
+    def _several(self, question: Question, plan: Plan, wanted: int, how: dict[str, Any]) -> list[Answer]:
         """Request several choices at once; from a server that gives only one, one at a time from then on."""
         if not self._many or wanted == 1:
-            return self._choices(prompt, plan, **how)
+            return self._answers(question, plan, **how)
         try:
-            return self._choices(prompt, plan, n=wanted, **how)
+            return self._answers(question, plan, n=wanted, **how)
         except RejectedError:
-            alone = self._choices(prompt, plan, **how)
+            alone = self._answers(question, plan, **how)
             self._many = False
+            self._once(f"{self._sender.place} gives one answer at a time: every sample takes a request of its own.")
             return alone
 
-    def _choices(self, prompt: str, plan: Plan, **how: Any) -> list[Answer]:
-        shape = self._raw(prompt, plan) if plan.raw else self._chat(prompt, plan)
-        stop = {"stop": list(plan.stop)} if plan.stop else {}
-        body = {"model": self.name, "max_tokens": plan.max_tokens, **stop, **shape, **how}
-        return self._answers(self._sender.post("completions" if plan.raw else "chat/completions", body))
-
-    def _answers(self, reply: dict[str, Any]) -> list[Answer]:
-        choices = reply.get("choices")
-        if not isinstance(choices, list) or not choices:
-            raise RejectedError(f"{self._sender.place} returned no choices; is it an OpenAI-compatible endpoint?")
+    def _answers(self, question: Question, plan: Plan, **how: Any) -> list[Answer]:
+        choices = self._choices(question, plan, **how)
         try:
-            return [self._checked(answer_of_choice(choice, renormalise=self._renormalise)) for choice in choices]
+            answers = [answer_of_choice(choice, renormalise=self._renormalise) for choice in choices]
+            answers = [refuse_unwritable(answer, self._sender.key) for answer in answers]
         except ValueError as error:  # also of pydantic, and of letters that cannot be written
             why = one_line(self._sender.key.hidden_in(str(error)))
             raise RejectedError(f"{self._sender.place} returned a reply that cannot be read: {why}") from None
+        self._note_missing(answers)
+        return answers
 
-    def _checked(self, answer: Answer) -> Answer:
-        """Return an answer that may be written to a file."""
-        texts = (answer.text or "", answer.finish or "", "".join(answer.tokens or ()))
-        for text in texts:
-            text.encode()  # half of a surrogate pair is an error
-        if any(map(self._sender.key.is_in, texts)):
-            raise TableError("an answer repeats the key.")
-        return answer
+    def _choices(self, question: Question, plan: Plan, **how: Any) -> list[Any]:
+        path, body = request_for(question, plan, self._top)
+        reply = self._post(path, {"model": self.name, **body, **how, **self._extra})
+        choices = reply.get("choices")
+        if not isinstance(choices, list) or not choices:
+            raise RejectedError(f"{self._sender.place} returned no choices; is it an OpenAI-compatible endpoint?")
+        return choices
 
-    def _chat(self, prompt: str, plan: Plan) -> dict[str, Any]:
-        system = [{"role": "system", "content": plan.system}] if plan.system else []
-        logprobs = {"logprobs": True, "top_logprobs": self._top} if self._top else {}
-        return {"messages": [*system, {"role": "user", "content": prompt}], **logprobs}
+    def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Send a request, again if the server takes it in another form, and count its tokens."""
+        while True:
+            sent = self._dialect.spelt(body)
+            try:
+                reply = self._sender.post(path, sent)
+                break
+            except RejectedError as error:
+                self._learn(sent, error)
+        counted = Usage.of(reply.get("usage"))
+        if counted is not None:
+            with self._lock:
+                self.usage = self.usage.plus(counted)
+        return reply
 
-    def _raw(self, prompt: str, plan: Plan) -> dict[str, Any]:
-        logprobs = {"logprobs": self._top} if self._top else {}
-        return {"prompt": f"{plan.system}\n{prompt}" if plan.system else prompt, **logprobs}
+    def _learn(self, sent: dict[str, Any], error: RejectedError) -> None:
+        """Return if the request may be sent again in another form; else raise, with what the user can change."""
+        if error.refusal is None:
+            raise error
+        with self._lock:
+            note = self._dialect.learn(sent, error.refusal)
+        if note is not None:
+            self._once(f"{self._sender.place} {note}")
+            return
+        option = refused_option(sent, error.refusal)
+        if option is None:
+            raise error
+        # A server that names the field will refuse every question for it; words alone may be about this one.
+        named = error.refusal.param == option and not option.startswith("max_")
+        raise (VecuqError if named else RejectedError)(f"{error} {hint_for(option, error.refusal)}") from None
+
+    def _note_missing(self, answers: list[Answer]) -> None:
+        """Say once that the server leaves out the log-probs that were requested, or the most likely tokens, or all."""
+        if any(answer.finish == "length" and not answer.text for answer in answers):
+            self._once(
+                f"{self._sender.place} returns empty answers that end at `max_tokens`: reasoning may use them up. "
+                f"Choose a larger number."
+            )
+        if not self._top or not any(answer.text for answer in answers):
+            return
+        if all(answer.logprobs is None for answer in answers):
+            self._once(
+                f"{self._sender.place} returns no log-probs, although they were requested: only measures of texts can "
+                f"be computed. To request none, use top_logprobs=0."
+            )
+        elif all(answer.entropies is None for answer in answers):
+            self._once(
+                f"{self._sender.place} returns log-probs without the most likely tokens: there are no entropies. "
+                f"If the server limits their number, try a smaller `top_logprobs`."
+            )
+
+    def _once(self, message: str) -> None:
+        with self._lock:
+            known = message in self._said
+            self._said.add(message)
+        if not known:
+            self._say(message)

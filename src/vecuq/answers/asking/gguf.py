@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,15 @@ from vecuq._check import existing_file, one_line, whole_number
 from vecuq._run import resolve_jobs
 from vecuq.answers.asking.choice import Chosen, Distribution
 from vecuq.answers.asking.draft import Draft
+from vecuq.answers.asking.messages import plain_content
 from vecuq.answers.asking.plan import Plan, RefusedQuestionError
 from vecuq.answers.asking.questions import Question
 from vecuq.answers.schema import Answer
 from vecuq.errors import SettingError, TableError
 
 _BATCH = 512
+# Of the first tokens of an answer, as many as servers report.
+_TOP = 20
 Pick = Callable[[Distribution], Chosen]
 
 
@@ -49,24 +53,41 @@ class LocalModel:
         self._sequences = 0
         self._shared: list[int] = []
 
-    def answer(self, question: Question, plan: Plan) -> tuple[Answer, list[Answer]]:
+    def answer(self, question: Question, plan: Plan) -> tuple[Answer | None, list[Answer]]:
         """Return the greedy answer and the samples."""
-        prompt = self._tokens(self._wrapped(plan.fill(question), plan))
-        self._refuse_long(question, len(prompt), plan)
-        self._read_prompt(prompt, self._tokens(self._wrapped_head(plan))[:-1], 1 + plan.samples)
-        draws = [_drawn(random, plan.temperature) for random in plan.draws(question)]
-        greedy, *samples = self._grow(prompt, [Distribution.greedy, *draws], plan)
+        prompt = self._prompt(question, plan)
+        picks = [_drawn(random, plan.temperature) for random in plan.draws(question)]
+        if not plan.greedy:
+            return None, [sample.answer() for sample in self._grow(prompt, picks, plan)]
+        greedy, *samples = self._grow(prompt, [Distribution.greedy, *picks], plan)
         return greedy.answer(), [sample.answer() for sample in samples]
 
-    def _wrapped(self, text: str, plan: Plan) -> str:
+    def first_tokens(self, question: Question, plan: Plan) -> dict[str, float]:
+        """Return the log-probs of the most likely first tokens of an answer, most likely first."""
+        self._prompt(question, plan)
+        law = Distribution(self._context.get_logits_ith(-1))
+        tops: dict[str, float] = {}
+        for chosen in law.most_likely(_TOP):
+            tops.setdefault(str(self._vocab.token_to_piece(chosen.token, 0, True)), chosen.logprob)
+        return tops
+
+    def _prompt(self, question: Question, plan: Plan) -> list[int]:
+        """Read the prompt of a question into the model, and return its tokens."""
+        prompt = self._tokens(self._wrapped(question, plan))
+        self._refuse_long(question, len(prompt), plan)
+        self._read_prompt(prompt, self._tokens(self._wrapped_head(plan))[:-1], plan.greedy + plan.samples)
+        return prompt
+
+    def _wrapped(self, question: Question, plan: Plan) -> str:
         """Return the prompt in the model's chat format, or as it is."""
         template = self._model.get_default_chat_template()
-        if plan.raw or (plan.raw is None and not template):
+        if plan.raw or (plan.raw is None and not template and not question.messages):
+            text = plan.fill(question)
             return f"{plan.system}\n{text}" if plan.system else text
         if not template:
             raise SettingError(f"{self.name} has no chat format; send the prompt as it is, with `raw=True`.")
-        system = [("system", plan.system)] if plan.system else []
-        messages = [self._llama.LlamaChatMessage(role, said) for role, said in [*system, ("user", text)]]
+        said = [(message["role"], plain_content(message)) for message in plan.messages(question)]
+        messages = [self._llama.LlamaChatMessage(role, content) for role, content in said]
         try:
             return str(self._model.chat_apply_template(template, messages, True))
         except RuntimeError:
@@ -77,13 +98,13 @@ class LocalModel:
     def _wrapped_head(self, plan: Plan) -> str:
         """Return what the prompts of all questions begin with."""
         mark = "\N{OBJECT REPLACEMENT CHARACTER}"
-        return self._wrapped(plan.head() + mark, plan).split(mark)[0]
+        return self._wrapped(Question("", mark), replace(plan, template=plan.head() + "{question}")).split(mark)[0]
 
     def _tokens(self, text: str) -> list[int]:
         return list(self._vocab.tokenize(text, True, True))
 
     def _refuse_long(self, question: Question, n_prompt: int, plan: Plan) -> None:
-        answers = (1 + plan.samples) * plan.max_tokens
+        answers = (plan.greedy + plan.samples) * plan.max_tokens
         remedy = f"the context is {self._size:,}. Raise `context`, or lower `max_tokens` or `samples`."
         if answers >= self._size:
             raise SettingError(f"The answers to one question may take {answers:,} tokens; {remedy}")
@@ -94,10 +115,10 @@ class LocalModel:
 
     def _read_prompt(self, prompt: list[int], head: list[int], sequences: int) -> None:
         """Read a prompt into all sequences at once; the head stays from question to question."""
-        if sequences != self._sequences:
+        if sequences > self._sequences:  # a question about an answer needs fewer, and uses the same
             self._context, self._batch = self._new_context(sequences)
             self._sequences, self._shared = sequences, []
-        everyone = list(range(sequences))
+        everyone = list(range(self._sequences))
         if prompt[: len(head)] != head:  # the question's first letters can change the tokens before them
             head = []
         if head != self._shared or not self._keep_first(len(head)):

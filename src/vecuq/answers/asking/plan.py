@@ -11,10 +11,12 @@ from zlib import crc32
 import numpy as np
 
 from vecuq._check import in_range, whole_number
+from vecuq.answers.asking.messages import Message, with_system
 from vecuq.answers.asking.questions import Question
 from vecuq.answers.schema import Answer
 from vecuq.errors import SettingError, VecuqError
 
+CONFIDENCES = ("p_true", "verbalised", "linguistic")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -62,6 +64,10 @@ class Plan:
     raw
         True sends the prompt as it is, for few-shot prompts and base models; False uses the model's chat format; None
         uses the chat format where the model has one.
+    greedy
+        Whether to ask for a greedy answer; some models have no temperature 0.
+    confidence
+        What to ask about the answer afterwards: ``"p_true"``, ``"verbalised"``, ``"linguistic"``.
 
     Examples
     --------
@@ -78,9 +84,11 @@ class Plan:
     template: str = "{question}"
     system: str | None = None
     raw: bool | None = None
+    greedy: bool = True
+    confidence: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        whole_number("samples", self.samples, 0)
+        whole_number("samples", self.samples, 0 if self.greedy else 1)
         whole_number("max_tokens", self.max_tokens, 1)
         whole_number("random_state", self.random_state, 0)
         in_range("temperature", self.temperature, 0.0, ends="()")
@@ -88,6 +96,9 @@ class Plan:
             raise SettingError("template must contain {question}, where the question goes.")
         for name, texts in {"template": [self.template], "system": [self.system or ""], "stop": self.stop}.items():
             _refuse_unwritable(name, texts)
+        unknown = [kind for kind in self.confidence if kind not in CONFIDENCES]
+        if unknown:
+            raise SettingError(f"confidence must be some of {', '.join(CONFIDENCES)}; got {', '.join(unknown)}.")
         if "" in self.stop:
             raise SettingError("stop must not contain an empty text: every answer would end at once.")
 
@@ -95,6 +106,11 @@ class Plan:
         """Return the prompt of a question; braces without a field of that name stay as they are."""
         fields = {**question.meta, "question": question.text}
         return _PLACEHOLDER.sub(lambda found: str(fields.get(found[1], found[0])), self.template)
+
+    def messages(self, question: Question) -> list[Message]:
+        """Return what is sent to a chat model: the prompt or the messages of the question, after the system message."""
+        asked = question.messages or [{"role": "user", "content": self.fill(question)}]
+        return with_system(asked, self.system)
 
     def head(self) -> str:
         """Return the prompt up to its first field, the same for all questions."""
@@ -115,6 +131,9 @@ class Plan:
             "stop": list(self.stop),
             "seed": self.random_state,
             "prompt": f"{crc32(prompt.encode()):08x}",
+            # Only where they differ from before there was a choice, so that older files can be continued.
+            **({} if self.greedy else {"greedy": False}),
+            **({"confidence": list(self.confidence)} if self.confidence else {}),
         }
 
 
@@ -128,11 +147,16 @@ def _refuse_unwritable(name: str, texts: Iterable[str]) -> None:
 class Answerer(Protocol):
     """What can answer a question: a local model, an endpoint, or an object of your own.
 
-    It may have ``settings``, a mapping that is written beside its answers as the settings of the plan are.
+    It may have ``settings``, a mapping that is written beside its answers as the settings of the plan are;
+    ``first_tokens(question, plan)``, the log-probabilities of the most likely first tokens by their text, for P(True);
+    ``usage``, the tokens so far; and ``n_slow_downs``, how often it was asked for fewer requests.
     """
 
     name: str
 
-    def answer(self, question: Question, plan: Plan) -> tuple[Answer, list[Answer]]:
-        """Return the greedy answer and the samples; raise RefusedQuestionError for a question it rejects."""
+    def answer(self, question: Question, plan: Plan) -> tuple[Answer | None, list[Answer]]:
+        """Return the greedy answer (None without ``plan.greedy``) and the samples.
+
+        Raise RefusedQuestionError for a question that is rejected.
+        """
         ...

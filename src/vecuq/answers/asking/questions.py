@@ -1,4 +1,4 @@
-"""Questions from JSON lines: a text, and optionally an id and references."""
+"""Questions from JSON lines: a text or messages, and optionally an id and references."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vecuq._check import existing_file, one_line
+from vecuq.answers.asking.messages import Message, checked_messages, text_of
 from vecuq.answers.fields import REFERENCES, as_texts
 from vecuq.answers.lines import LINE_BYTES, Entry, numbered_lines
 from vecuq.answers.schema import AnswerRecord, parse_record
@@ -17,19 +18,23 @@ from vecuq.errors import TableError
 
 @dataclass(frozen=True)
 class Question:
-    """One question: its id, its text, the right answers if known, and the other fields of its line."""
+    """One question: its id, its text, the right answers if known, and the other fields of its line.
+
+    Where ``messages`` are given, they are sent, and ``text`` is what they say.
+    """
 
     id: str
     text: str
     references: tuple[str, ...] = ()
     meta: dict[str, Any] = field(default_factory=dict)
+    messages: tuple[Message, ...] = ()
 
 
 def read_questions(path: str | os.PathLike[str]) -> Iterator[Question]:
     """Yield the questions of a file, one JSON object per line; a bad line is an error with its number.
 
-    ``question`` is the text; ``id`` names it, by default the number of its line; ``references`` (or ``answer``, one
-    text or a list) and all other fields are kept beside the answers.
+    ``question`` is the text, or ``messages`` a conversation in its place; ``id`` names it, by default the number of its
+    line; ``references`` (or ``answer``, one text or a list) and all other fields are kept beside the answers.
     """
     file, seen = existing_file(path), dict[str, int]()
     for line in numbered_lines(file):
@@ -56,17 +61,28 @@ def _fields(line: Entry) -> dict[str, Any]:
 
 
 def _question(fields: dict[str, Any], number: str, place: str) -> Question:
-    text = fields.pop("question", None)
-    if not isinstance(text, str) or not text.strip():
-        raise TableError(f"{place}: `question` must be a text; got {one_line(repr(text), most=40)}.")
+    text, messages = _said(fields, place)
     name = fields.pop("id", number)
     if isinstance(name, bool) or not isinstance(name, str | int):
         raise TableError(f"{place}: `id` must be a text or a whole number; got {one_line(repr(name), most=40)}.")
     known = next((key for key in REFERENCES if key in fields), None)
     references = as_texts(fields.pop(known), f"{place}: `{known}`") if known else ()
-    question = Question(str(name), text, references, fields)
+    question = Question(str(name), text, references, fields, messages)
     _refuse_unwritable(question, place)
     return question
+
+
+def _said(fields: dict[str, Any], place: str) -> tuple[str, tuple[Message, ...]]:
+    """Return the question as text, and its messages if it has any."""
+    text, given = fields.pop("question", None), fields.pop("messages", None)
+    if given is not None and text is not None:
+        raise TableError(f"{place}: either `question` or `messages` was expected, not both.")
+    if given is not None:
+        messages = checked_messages(given, place)
+        return text_of(messages), messages
+    if not isinstance(text, str) or not text.strip():
+        raise TableError(f"{place}: `question` must be a text; got {one_line(repr(text), most=40)}.")
+    return text, ()
 
 
 def _refuse_unwritable(question: Question, place: str) -> None:

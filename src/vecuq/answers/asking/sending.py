@@ -11,29 +11,27 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request
 
+import numpy as np
+
 from vecuq._check import in_range, one_line, warn_user, whole_number
-from vecuq.answers.asking.address import Key, checked_url, is_open_to_others, place_of
+from vecuq.answers.asking.address import Key, checked_url, is_open_to_others, key_header_for, place_of, query_of
 from vecuq.answers.asking.deadline import opener
-from vecuq.errors import VecuqError, VecuqWarning
+from vecuq.answers.asking.patience import LaterError, pause_before
+from vecuq.answers.asking.refusals import Refusal, RejectedError, error_of
+from vecuq.answers.asking.streams import DONE, BrokenStreamError, is_stream, reply_of_stream
+from vecuq.errors import TableError, VecuqError, VecuqWarning
 
 _MOST_BYTES = 64 * 2**20
 _MOST_SECONDS = 86_400.0
-_LONGEST_PAUSE = 60.0
-_BUSY = {408, 429, 500, 502, 503, 504, 529}
-# The request itself is wrong: too long, filtered, or with a field that the server does not know.
-_REJECTED = {400, 413, 422}
 # A server that fails at one question, however often it is sent, may answer the next; at so many in a row, it is broken.
 _BROKEN = 20
-
-
-class RejectedError(VecuqError):
-    """The server answers, and rejects this request."""
 
 
 class Sender:
     """Posts JSON and returns JSON; for its settings see :class:`vecuq.answers.Endpoint`.
 
     ``send`` and ``pause`` are what opens a request and what waits, for tests without a network or a clock.
+    ``n_slow_downs`` counts the replies that asked for fewer requests.
     """
 
     def __init__(
@@ -41,18 +39,23 @@ class Sender:
         url: str,
         *,
         api_key: str | None = None,
+        key_header: str | None = None,
+        api_version: str | None = None,
         timeout: float = 300.0,
         tries: int = 5,
+        random_state: int = 0,
         on_retry: Callable[[str], None] | None = None,
         send: Callable[..., Any] | None = None,
         pause: Callable[[float], None] | None = None,
     ) -> None:
         self._timeout = in_range("timeout", timeout, 0.0, _MOST_SECONDS, ends="(]")
         self._tries = whole_number("tries", tries, 1)
-        self._url, self.key = checked_url(url), Key(api_key)
+        self._url, self._query = checked_url(url), query_of(api_version)
+        self.key = Key(api_key, header=key_header_for(self._url) if key_header is None else key_header)
         self.place = place_of(self._url)
         self._on_retry = on_retry or (lambda _: None)
-        self._reached, self._failed = False, 0
+        self._reached, self._failed, self.n_slow_downs = False, 0, 0
+        self._random = np.random.default_rng(whole_number("random_state", random_state, 0))
         self._send = opener() if send is None else send
         self._pause = time.sleep if pause is None else pause
         if self.key and is_open_to_others(self._url):
@@ -65,12 +68,13 @@ class Sender:
     def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Return the reply to ``body``; :class:`RejectedError` if the server rejects this request."""
         headers = {"Content-Type": "application/json", "User-Agent": "vecuq", **self.key.header()}
-        request = Request(f"{self._url}/{path}", json.dumps(body).encode(), headers)  # noqa: S310 - http(s), checked
+        place = f"{self._url}/{path}{self._query}"
+        request = Request(place, json.dumps(body).encode(), headers)  # noqa: S310 - http(s), checked
         attempt = 1
         while True:
             try:
-                found = _parsed(self._read(request), self.place)
-            except _LaterError as later:
+                found = self._parsed(self._read(request))
+            except LaterError as later:
                 if attempt == self._tries:
                     raise self._given_up(later) from None
                 self._wait(later, attempt)
@@ -79,12 +83,12 @@ class Sender:
                 return found
             attempt += 1
 
-    def _wait(self, later: _LaterError, attempt: int) -> None:
-        seconds = later.wait or min(_LONGEST_PAUSE, 2.0 ** (attempt - 1))
-        self._on_retry(f"{later} Try {attempt + 1} of {self._tries} follows in {seconds:g} s.")
+    def _wait(self, later: LaterError, attempt: int) -> None:
+        seconds = pause_before(attempt, later.wait, self._random)
+        self._on_retry(f"{later} Try {attempt + 1} of {self._tries} follows in {seconds:.2g} s.")
         self._pause(seconds)
 
-    def _given_up(self, later: _LaterError) -> VecuqError:
+    def _given_up(self, later: LaterError) -> VecuqError:
         why = f"{later} Tried {self._tries} {'time' if self._tries == 1 else 'times'}."
         self._failed += 1
         if later.answered and self._failed < _BROKEN:
@@ -95,7 +99,7 @@ class Sender:
     def _read(self, request: Request) -> bytes:
         try:
             with self._send(request, timeout=self._timeout) as reply:
-                content: bytes = reply.read(_MOST_BYTES + 1)
+                content = _content(reply)
         except HTTPError as error:
             self._reached = True
             with error:
@@ -112,20 +116,18 @@ class Sender:
         return content
 
     def _refusal(self, error: HTTPError) -> VecuqError:
-        why = f"{self.place} refused the request (HTTP {error.code}: {self._words(error)})."
-        if error.code in _BUSY:
-            return _LaterError(why, _seconds(error.headers), answered=error.code == 500)
-        if error.code in {401, 403}:
-            return VecuqError(f"{why} Check `api_key`.")
-        return RejectedError(why) if error.code in _REJECTED else VecuqError(why)
-
-    def _words(self, error: HTTPError) -> str:
-        """Return the server's message, shortened, with our key hidden."""
         try:
-            words = _message(error.read(2**16))
+            found = Refusal.of(error.code, error.read(2**16))
         except (OSError, HTTPException):
-            words = ""
-        return self._shown(words.strip() or error.reason)
+            found = Refusal(error.code, "")
+        return self._error_of(found._replace(message=found.message.strip() or str(error.reason)), error.headers)
+
+    def _error_of(self, found: Refusal, headers: Any) -> VecuqError:
+        """Return the error for a refusal, in the server's words, shortened, with our key hidden."""
+        why = f"{self.place} refused the request (HTTP {found.status}: {self._shown(found.message)})."
+        error = error_of(found, why, headers)
+        self.n_slow_downs += isinstance(error, LaterError) and error.slow_down
+        return error
 
     def _shown(self, words: object) -> str:
         return one_line(self.key.hidden_in(str(words)), most=160)
@@ -133,18 +135,43 @@ class Sender:
     def _lost(self, error: Exception) -> VecuqError:
         reason = error.reason if isinstance(error, URLError) else error
         if isinstance(reason, TimeoutError):
-            return _LaterError(f"{self.place} timed out: no whole reply within {self._timeout:g} s (`timeout`).")
+            return LaterError(f"{self.place} timed out: no whole reply within {self._timeout:g} s (`timeout`).")
         # A reply that is none may repeat the request, and with it the key.
         why = f"{self.place} cannot be reached: {self._shown(reason) or type(error).__name__}."
-        return VecuqError(why) if isinstance(reason, SSLCertVerificationError) else _LaterError(why)
+        return VecuqError(why) if isinstance(reason, SSLCertVerificationError) else LaterError(why)
+
+    def _parsed(self, content: bytes) -> dict[str, Any]:
+        found = self._streamed(content) if is_stream(content) else _parsed(content, self.place)
+        if found.get("error") and not found.get("choices"):  # with status 200, as in a stream that had begun
+            raise self._error_of(Refusal.in_json(_status(found["error"]), found, "an error in the reply"), {})
+        return found
+
+    def _streamed(self, content: bytes) -> dict[str, Any]:
+        try:
+            return reply_of_stream(content)
+        except BrokenStreamError:
+            raise LaterError(f"{self.place} closed the connection in the middle of a reply.", answered=True) from None
+        except TableError as error:
+            raise RejectedError(f"{self.place} returned a stream that cannot be read: {self._shown(error)}") from None
 
 
-class _LaterError(VecuqError):
-    """The server may answer later; ``answered`` says that it did answer, and that this request may be the reason."""
+def _content(reply: Any) -> bytes:
+    """Return the bytes of a reply, bounded; a stream ends where it says so, though its connection may stay open."""
+    if "event-stream" not in str(getattr(reply, "headers", None) and reply.headers.get("Content-Type", "")):
+        whole: bytes = reply.read(_MOST_BYTES + 1)
+        return whole
+    content = bytearray()
+    while len(content) <= _MOST_BYTES and (line := reply.readline(_MOST_BYTES + 1 - len(content))):
+        content += line
+        if line.removeprefix(b"data:").strip() == DONE:
+            break
+    return bytes(content)
 
-    def __init__(self, why: str, wait: float | None = None, *, answered: bool = False) -> None:
-        super().__init__(why)
-        self.wait, self.answered = wait, answered
+
+def _status(error: Any) -> int:
+    """Return the HTTP status that an error in a reply names; 500 if it names none, since it came late."""
+    code = error.get("code") or error.get("status") if isinstance(error, Mapping) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else 500
 
 
 def _parsed(content: bytes, place: str) -> dict[str, Any]:
@@ -155,26 +182,8 @@ def _parsed(content: bytes, place: str) -> dict[str, Any]:
     except ValueError:
         # A reply that was cut short begins as it should; another kind of page does not.
         if content.lstrip()[:1] in (b"", b"{"):
-            raise _LaterError(f"{place} closed the connection in the middle of a reply.", answered=True) from None
+            raise LaterError(f"{place} closed the connection in the middle of a reply.", answered=True) from None
         found = None
     if not isinstance(found, dict):
         raise RejectedError(f"{place} did not return a JSON object; is it an OpenAI-compatible endpoint?")
     return found
-
-
-def _message(content: bytes) -> str:
-    """Return the message of an error as servers write it, under error, message or detail; else all of it."""
-    text = content.decode("utf-8", "replace")
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    for name in ("error", "message", "detail"):
-        found = found.get(name, found) if isinstance(found, dict) else found
-    return found if isinstance(found, str) else text
-
-
-def _seconds(headers: Mapping[str, str] | Any) -> float | None:
-    """Return how long the server asks to wait, at most a minute."""
-    seconds = headers.get("Retry-After", "")
-    return min(_LONGEST_PAUSE, float(seconds)) if seconds.isdecimal() else None
