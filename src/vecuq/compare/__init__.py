@@ -14,18 +14,21 @@ from vecuq.compare.comparison import (
     pairwise,
 )
 from vecuq.compare.lexical import (
+    ASCII_WORD,
     WITHOUT_SPACES,
     bleu,
     common_subsequence,
     jaccard,
     rouge_l,
     rouge_n,
+    stemmed,
     stemmed_words,
     words,
 )
 from vecuq.compare.stemming import stem
 
 __all__ = [
+    "ASCII_WORD",
     "COMPARISONS",
     "CONTRADICTION",
     "ENTAILMENT",
@@ -50,6 +53,7 @@ __all__ = [
     "similarities",
     "square",
     "stem",
+    "stemmed",
     "stemmed_words",
     "words",
 ]

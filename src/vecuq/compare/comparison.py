@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
@@ -142,12 +143,28 @@ class PairCache:
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
         self._known: dict[Pair, Any] = {}
+        # Several measures need the same table, one after the other.
+        self._last: tuple[tuple[str, ...], tuple[str, ...], Array] | None = None
 
     def table(self, rows: Sequence[str], columns: Sequence[str]) -> Array:
         """Return the comparison of every row text with every column text, (rows, columns) or (rows, columns, k)."""
-        keys = [[self._key(one, other) for other in columns] for one in rows]
-        self._learn(key for line in keys for key in line)
-        return np.array([[self._known[key] for key in line] for line in keys], dtype=float)
+        left, right = (tuple(dict.fromkeys(texts)) for texts in (rows, columns))
+        if self._last is None or self._last[:2] != (left, right):
+            self._last = (left, right, self._distinct(left, right))
+        place = ({text: k for k, text in enumerate(texts)} for texts in (left, right))
+        chosen = ([of[text] for text in texts] for of, texts in zip(place, (rows, columns), strict=True))
+        return np.asarray(self._last[2][np.ix_(*chosen)])
+
+    def _distinct(self, rows: tuple[str, ...], columns: tuple[str, ...]) -> Array:
+        """Return the table of texts that differ from each other; of a symmetric one, half is looked up."""
+        if not self.comparison.symmetric or rows != columns:
+            found = self.of_pairs(product(rows, columns))
+            return found.reshape(len(rows), len(columns), *found.shape[1:])
+        found = self.of_pairs(combinations_with_replacement(rows, 2))
+        table = np.empty((len(rows), len(rows), *found.shape[1:]))
+        upper = np.triu_indices(len(rows))
+        table[upper] = table[upper[::-1]] = found
+        return table
 
     def of_pairs(self, pairs: Iterable[Pair]) -> Array:
         """Return the comparison of each pair."""

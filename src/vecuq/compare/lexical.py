@@ -22,7 +22,9 @@ WITHOUT_SPACES = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 )
 _WORD = re.compile(rf"[{WITHOUT_SPACES}]|[^\W_{WITHOUT_SPACES}]+")
-_ASCII_WORD = re.compile("[a-z0-9]+")
+ASCII_WORD = re.compile("[a-z0-9]+")
+# No English word is longer; a word of a million letters must be neither stemmed nor cached.
+LONGEST = 40
 
 
 def words(text: str) -> list[str]:
@@ -34,7 +36,7 @@ def words(text: str) -> list[str]:
     ['it', 's', 'paris', 'für', '3', '5']
     """
     if text.isascii():
-        return _ASCII_WORD.findall(text.lower())
+        return ASCII_WORD.findall(text.lower())
     return _WORD.findall(unicodedata.normalize("NFC", text).lower())
 
 
@@ -46,8 +48,18 @@ def stemmed_words(text: str) -> list[str]:
     >>> stemmed_words("Cats were running")
     ['cat', 'were', 'run']
     """
-    # No English word is longer; a word of a million letters must be neither stemmed nor cached.
-    return [stem(word) if 3 < len(word) <= 40 else word for word in words(text)]
+    return [stem(word) if 3 < len(word) <= LONGEST else word for word in words(text)]
+
+
+def stemmed(word: str) -> str:
+    """Return a word in lower case as :func:`stemmed_words` lists it.
+
+    Examples
+    --------
+    >>> stemmed("running"), stemmed("was")
+    ('run', 'was')
+    """
+    return stem(word) if 3 < len(word) <= LONGEST else word
 
 
 def common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
