@@ -14,25 +14,24 @@ from vecuq.compare.comparison import (
     pairwise,
 )
 from vecuq.compare.lexical import (
-    ASCII_WORD,
+    STEMS,
     WITHOUT_SPACES,
     bleu,
     common_subsequence,
     jaccard,
     rouge_l,
     rouge_n,
-    stemmed,
     stemmed_words,
     words,
 )
 from vecuq.compare.stemming import stem
 
 __all__ = [
-    "ASCII_WORD",
     "COMPARISONS",
     "CONTRADICTION",
     "ENTAILMENT",
     "MISSING",
+    "STEMS",
     "WITHOUT_SPACES",
     "Comparison",
     "PairCache",
@@ -53,7 +52,6 @@ __all__ = [
     "similarities",
     "square",
     "stem",
-    "stemmed",
     "stemmed_words",
     "words",
 ]

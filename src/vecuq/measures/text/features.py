@@ -227,7 +227,7 @@ class AnswerFeatures:
     def _caches(self) -> PairCaches:
         return PairCaches()
 
-    @property
+    @cached_property
     def _cache(self) -> PairCache:
         return self._caches.of(self.settings.similarity)
 

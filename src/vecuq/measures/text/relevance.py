@@ -6,19 +6,18 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from vecuq._check import Array, whole_number
 from vecuq.compare import (
-    ASCII_WORD,
     COMPARISONS,
+    STEMS,
     WITHOUT_SPACES,
     PairCache,
     common_subsequence,
     comparison_of,
-    stemmed,
     stemmed_words,
     words,
 )
@@ -26,6 +25,7 @@ from vecuq.compare import (
 _SPECIAL = re.compile(
     r"<\|[^|<>]*\|>|<\uff5c[^<>]*\uff5c>|</?s>|<(?:bos|eos|pad|unk|end_of_turn|start_of_turn)>|\[(?:BOS|EOS|PAD|SEP|CLS)\]"
 )
+_RUN = re.compile("[a-z0-9]+")
 # What stands between words: spaces, and characters that are words of their own.
 _APART = re.compile(rf"[\s{WITHOUT_SPACES}]")
 
@@ -38,10 +38,9 @@ def is_special(token: str) -> bool:
     >>> is_special("<|im_end|>"), is_special(" Paris")
     (True, False)
     """
-    stripped = token.strip()
-    if not stripped:
-        return token == ""
-    return stripped[0] in "<[" and _SPECIAL.fullmatch(stripped) is not None
+    if "<" in token or "[" in token:
+        return _SPECIAL.fullmatch(token.strip()) is not None
+    return token == ""
 
 
 def token_relevance(tokens: Sequence[str], question: str = "", *, similarity: Any = "rouge_l", n_end: int = 0) -> Array:
@@ -68,8 +67,7 @@ def token_relevance(tokens: Sequence[str], question: str = "", *, similarity: An
     if len(tokens) == 1:
         return np.array([0.5])
     whole_number("n_end", n_end, 0)
-    n_text = max(len(tokens) - n_end, 0)
-    plain = [k for k in range(n_text) if not is_special(tokens[k])]
+    plain = [k for k, token in enumerate(tokens[: max(len(tokens) - n_end, 0)]) if not is_special(token)]
     cache = similarity if isinstance(similarity, PairCache) else PairCache(comparison_of(similarity))
     weigh = _by_rouge_l if cache.comparison is COMPARISONS["rouge_l"] else _by_comparison
     relevance = np.zeros(len(tokens))
@@ -94,18 +92,14 @@ def _by_rouge_l(tokens: Sequence[str], question: str, _cache: PairCache) -> list
     n_words, end, relevance = _n_words(question) + listed.n_words, 0, []
     for token in tokens:
         start, end = end, end + len(token)
-        change = listed.without(start, end)
-        shared = n_words - change.n_before + change.n_common
-        relevance.append(1.0 - (2.0 * shared / (2 * n_words - change.n_before + change.n_after) if shared else 0.0))
+        before, after, common = listed.without(start, end)
+        shared = n_words - before + common
+        relevance.append(1.0 - (2.0 * shared / (2 * n_words - before + after) if shared else 0.0))
     return relevance
 
 
-class _Change(NamedTuple):
-    """Words around a dropped token: how many before and after, and the longest common subsequence of both."""
-
-    n_before: int
-    n_after: int
-    n_common: int
+# How many words there are around a token, how many are left without it, and how many both have in common.
+_Change = tuple[int, int, int]
 
 
 class _AsciiText:
@@ -113,7 +107,7 @@ class _AsciiText:
 
     def __init__(self, text: str) -> None:
         self._text = text.lower()
-        spans = [found.span() for found in ASCII_WORD.finditer(self._text)]
+        spans = [found.span() for found in _RUN.finditer(self._text)]
         self._starts, self._ends = [start for start, _ in spans], [end for _, end in spans]
         self.n_words = len(spans)
 
@@ -121,13 +115,13 @@ class _AsciiText:
         """Return what dropping ``text[start:end]`` changes: whole words go, or one word is left of all around."""
         first, last = bisect_left(self._ends, start), bisect_right(self._starts, end)
         if first == last:
-            return _UNCHANGED
+            return 0, 0, 0
         begins, ends = self._starts[first], self._ends[last - 1]
         left, right = begins < start, ends > end
         if (left and (right or self._ends[first] > start)) or (right and self._starts[last - 1] < end):
             word = self._text[min(begins, start) : start] + self._text[end : max(ends, end)]
-            return _Change(last - first, 1, stemmed(word) in self._stems[first:last])
-        return _Change(last - first - left - right, 0, 0)
+            return last - first, 1, STEMS[word] in self._stems[first:last]
+        return last - first - left - right, 0, 0
 
     @cached_property
     def _stems(self) -> list[str]:
@@ -147,14 +141,11 @@ class _AnyText:
         text, apart = self._text, self._apart
         ends = end == len(text) or text[end] == " "
         if ends and (start == 0 or " " in text[start - 1 : start + 1]):
-            return _Change(len(words(text[start:end])), 0, 0)  # whole words go
+            return len(words(text[start:end])), 0, 0  # whole words go
         before, after = bisect_left(apart, start), bisect_left(apart, end)
         first, last = apart[before - 1] + 1 if before else 0, apart[after] if after < len(apart) else len(text)
         around, left = stemmed_words(text[first:last]), stemmed_words(text[first:start] + text[end:last])
-        return _Change(len(around), len(left), common_subsequence(around, left) if left else 0)
-
-
-_UNCHANGED = _Change(0, 0, 0)
+        return len(around), len(left), common_subsequence(around, left) if left else 0
 
 
 @lru_cache(maxsize=1)
