@@ -162,7 +162,8 @@ class PairCache:
         left, right = (tuple(dict.fromkeys(texts)) for texts in (rows, columns))
         if self._last is None or self._last[:2] != (left, right):
             self._last = (left, right, self._distinct(left, right))
-        return np.array(self._last[2][_places(left, rows)][:, _places(right, columns)])
+        # In the order of rows: a sum over a row adds up the same way, to the last bit, whichever texts are equal.
+        return np.array(self._last[2][_places(left, rows)][:, _places(right, columns)], order="C")
 
     def _distinct(self, rows: tuple[str, ...], columns: tuple[str, ...]) -> Array:
         """Return the table of texts that differ from each other; of a symmetric one, half is looked up."""
