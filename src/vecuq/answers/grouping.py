@@ -69,10 +69,14 @@ class Grouping:
         ordered = np.argsort(np.frombuffer(self._groups, dtype=np.int64), kind="stable") if self._groups else ()
         for number, parts in groupby(ordered, key=self._groups.__getitem__):
             spans = [Span(self._starts[part], self._lengths[part]) for part in parts]
-            heads = [self._spool.head(span) for span in spans] if self._named[number] else [self._spool.head(spans[0])]
-            name = next((head.id for head in heads if head.id), None)
-            first = Origin(self._files[number], self._numbers[number], heads[0].place)
+            head = self._spool.head(spans[0])
+            name = head.id or (self._later_name(spans) if self._named[number] else None)
+            first = Origin(self._files[number], self._numbers[number], head.place)
             yield name or self._number_of(number), Group(first, name, spans, self._clashes.get(number))
+
+    def _later_name(self, spans: list[Span]) -> str | None:
+        """Return the first id after the first line."""
+        return next((name for span in spans[1:] if (name := self._spool.head(span).id)), None)
 
     @property
     def notes(self) -> list[str]:

@@ -127,15 +127,15 @@ class Spool:
     def add(self, part: Part, place: str) -> Span:
         """Write a part and the place of its line, and return where."""
         content = json.dumps(Head(place, part.id)).encode() + b"\n" + _PARTS.dump_json(part, exclude_defaults=True)
-        self._file.seek(self._end)
+        if self._file.tell() != self._end:  # a seek writes out what waits in the buffer
+            self._file.seek(self._end)
         self._end += self._file.write(content)
         return Span(self._end - len(content), len(content))
 
     def part(self, span: Span) -> Part:
         """Read a part back."""
         self._file.seek(span.start)
-        self._file.readline()
-        return _PARTS.validate_json(self._file.read(span.start + span.length - self._file.tell()))
+        return _PARTS.validate_json(self._file.read(span.length).partition(b"\n")[2])
 
     def head(self, span: Span) -> Head:
         """Read back what precedes a part."""
