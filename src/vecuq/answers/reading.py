@@ -186,7 +186,7 @@ def read_answers(
 
     A line or an entry of a list may have 12 MiB and a million brackets; a longer one is skipped without being held.
     Whatever a line says, the process stays below 512 MiB. Besides one line and the answers to one question, memory
-    holds ids, digests and places, about 800 bytes a question and 150 for each further line of it; what must be joined
+    holds digests and numbers, about 350 bytes a question and 24 for each further line of it; what must be joined
     waits in a temporary file. Arrays are loaded whole, up to 256 MiB.
 
     Parameters
