@@ -1,8 +1,13 @@
 """Which lines become one question, and what is said where that is not sure."""
 
+import tracemalloc
+from contextlib import closing
+
 import pytest
 
-from vecuq.answers import read_answers
+from vecuq.answers import Answer, read_answers
+from vecuq.answers.grouping import Grouping, Origin
+from vecuq.answers.parts import Part, Spool
 from vecuq.errors import TableError
 
 SAMPLED = {"do_sample": True, "temperature": 0.7}
@@ -170,3 +175,44 @@ def test_a_whole_number_is_the_same_name_however_it_is_written(write):
     rows = [{"id": name, "text": str(name), "do_sample": True} for name in (7, 7.0, "7", " 7 ")]
     _, reader = read(write(*rows), strict=True)
     assert [(record.id, len(record.samples)) for record in reader] == [("7", 4)]
+
+
+def grouped(spool, n_questions):
+    """The groups of a long file of greedy answers and another of samples."""
+    groups = Grouping(spool)
+    for file, role in enumerate(("greedy", "samples")):
+        for k in range(1, n_questions + 1):
+            part = Part((Answer(text="x"),), role, f"a long name of question {k}", f"Question {k}?")
+            groups.add(part, Origin(file, k, f"/a/long/path/to/answers.jsonl, line {k}"))
+    return groups
+
+
+def test_a_question_that_waits_to_be_joined_takes_as_few_bytes_as_the_docs_say():
+    n_questions = 20_000
+    with closing(Spool()) as spool:
+        grouped(spool, 10)  # what is made on first use does not count
+        tracemalloc.start()
+        try:
+            groups = grouped(spool, n_questions)
+            taken = tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+        assert taken / n_questions < 500
+        assert [(name, len(group.spans)) for name, group in groups] == [
+            (f"a long name of question {k}", 2) for k in range(1, n_questions + 1)
+        ]
+
+
+def test_the_place_of_a_line_is_known_when_joining_fails(write):
+    replies = [{"id": "q", "temperature": 0, "choices": [{"message": {"content": text}}]} for text in "ab"]
+    path = write(*replies, reply("good", "c"))
+    reader = read(path)[1]
+    assert reader.problems == [f"{path}, line 1: 'q' has 2 greedy answers; one was expected."]
+
+
+def test_two_questions_that_begin_in_one_line_have_different_names():
+    with closing(Spool()) as spool:
+        groups = Grouping(spool)
+        for question in ("A?", "B?"):
+            groups.add(Part((Answer(text="x"),), question=question), Origin(0, 7, "f, line 7"))
+        assert [name for name, _ in groups] == ["7", "7.2"]

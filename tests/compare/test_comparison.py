@@ -34,6 +34,20 @@ def test_the_table_holds_what_each_pair_alone_gives(rows, columns):
             assert table[i, j] == (1.0 if same else rouge_l(one, other))
 
 
+def test_a_table_may_be_changed_without_changing_the_next():
+    cache, texts = PairCache(COMPARISONS["rouge_l"]), ["in Paris", "Paris"]
+    cache.table(texts, texts)[:] = 7.0
+    npt.assert_allclose(cache.table(texts, texts), [[1, 2 / 3], [2 / 3, 1]])
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_table_of_equal_texts_lies_in_memory_as_one_of_different_texts(symmetric):
+    """Otherwise a sum over its rows would differ in the last bit."""
+    cache = PairCache(pairwise(lambda one, other: 0.5, symmetric=symmetric))
+    assert cache.table(["a", "b", "a"], ["b", "b", "a", "c"]).flags.c_contiguous
+    assert cache.table(["a", "b", "a"], ["a", "b", "a"]).flags.c_contiguous
+
+
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_no_pair_is_compared_twice_identical_texts_never(symmetric):
     comparison, asked = asking(pairwise(lambda one, other: 0.5, symmetric=symmetric))

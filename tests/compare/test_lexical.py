@@ -1,6 +1,7 @@
 """Words and their overlap, against slow and obvious implementations."""
 
 import math
+import re
 from functools import cache
 from itertools import combinations
 
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vecuq.compare import common_subsequence, stem, stemmed_words
+from vecuq.compare.lexical import Stems
 from vecuq.measures.text import bleu, jaccard, rouge_l, rouge_n, words
 
 LISTS = st.lists(st.sampled_from(["a", "b", "cat", "dog", "it"]), max_size=8)
@@ -75,6 +77,23 @@ def test_the_values_that_rouge_score_prints():
     assert rouge_l(target, said) == pytest.approx(4 / 7)
     assert rouge_n(target, said) == pytest.approx(5 / 7)
     assert rouge_n(target, said, 2) == pytest.approx(1 / 3)
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_words_of_ascii_text_are_runs_of_letters_and_digits(text):
+    assert words(text) == re.findall("[a-z0-9]+", text.lower())
+
+
+def test_a_word_of_any_length_is_never_remembered():
+    stems = Stems()
+    assert [stems[word] for word in ("y" * 1_000_000, "cats")] == ["y" * 1_000_000, "cat"]
+    assert list(stems) == ["cats"]
+
+
+def test_stems_are_forgotten_before_they_take_much_memory():
+    stems = Stems({str(k): "" for k in range(65_536)})
+    assert stems["running"] == "run"
+    assert list(stems) == ["running"]
 
 
 def test_words_are_runs_of_letters_and_digits_of_any_script():

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import groupby
+from sys import intern
+
+import numpy as np
 
 from vecuq._check import one_line
 from vecuq.answers.fields import digest_of
@@ -20,14 +25,13 @@ class Origin:
     place: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Group:
-    """The lines of one question: the first of them, its id and digest, and where their parts are in the spool."""
+    """The lines of one question: the first of them, its id, where their parts are in the spool, and what clashes."""
 
     first: Origin
     id: str | None
-    question: bytes | None
-    spans: list[Span] = field(default_factory=list)
+    spans: list[Span]
     clash: str | None = None
 
     def refuse_clash(self) -> None:
@@ -40,22 +44,39 @@ class Group:
 
 
 class Grouping:
-    """Groups lines as they are read. It holds ids, digests of questions and places; a spool holds the parts."""
+    """Groups lines as they are read. It holds digests and numbers only; a spool holds the parts and their names.
+
+    Groups are numbered from 0 in the order of their first lines. There may be millions of them, so what is known of
+    each is an entry of an array and not an object.
+    """
 
     def __init__(self, spool: Spool) -> None:
         self.n_by_number = 0
         self.n_copies = 0
         self._spool = spool
-        self._groups: list[Group] = []
-        self._by_id: dict[str, Group] = {}
-        self._by_question: dict[bytes, Group] = {}
-        self._by_number: dict[int, Group] = {}
-        self._views: dict[tuple[int, str | None, str], str | None] = {}
+        self._files, self._numbers, self._turns = array("l"), array("q"), array("q")
+        self._named = bytearray()
+        self._questions: list[bytes | None] = []
+        self._clashes: dict[int, str] = {}
+        self._by_id: dict[bytes, int] = {}
+        self._by_question: dict[bytes, int] = {}
+        self._by_number: dict[int, int] = {}
+        self._starts, self._lengths, self._groups = array("q"), array("q"), array("q")
+        self._views: dict[bytes, str | None] = {}
 
     def __iter__(self) -> Iterator[tuple[str, Group]]:
         """Yield the groups in the order of their first lines, each with a unique name."""
-        for group in self._groups:
-            yield group.id or self._number_of(group.first), group
+        ordered = np.argsort(np.frombuffer(self._groups, dtype=np.int64), kind="stable") if self._groups else ()
+        for number, parts in groupby(ordered, key=self._groups.__getitem__):
+            spans = [Span(self._starts[part], self._lengths[part]) for part in parts]
+            head = self._spool.head(spans[0])
+            name = head.id or (self._later_name(spans) if self._named[number] else None)
+            first = Origin(self._files[number], self._numbers[number], head.place)
+            yield name or self._number_of(number), Group(first, name, spans, self._clashes.get(number))
+
+    def _later_name(self, spans: list[Span]) -> str | None:
+        """Return the first id after the first line."""
+        return next((name for span in spans[1:] if (name := self._spool.head(span).id)), None)
 
     @property
     def notes(self) -> list[str]:
@@ -73,59 +94,76 @@ class Grouping:
             )
         return found
 
-    def _number_of(self, first: Origin) -> str:
-        """Return the number of the first line, with that of its file where the line alone is not unique."""
-        number = str(first.number)
-        unique = self._by_number[first.number].first == first and number not in self._by_id
-        return number if unique else f"file {first.file + 1}, line {number}"
+    def _number_of(self, group: int) -> str:
+        """Return the number of the first line, with that of its file where the line alone is not unique.
+
+        Of several questions that begin in one line, the second is ``1.2``, the third ``1.3``.
+        """
+        line, turn = self._numbers[group], self._turns[group]
+        number = f"{line}.{turn}" if turn > 1 else str(line)
+        unique = self._files[self._by_number[line]] == self._files[group] and digest_of(number) not in self._by_id
+        return number if unique else f"file {self._files[group] + 1}, line {number}"
 
     def add(self, part: Part, origin: Origin) -> None:
         """Add a part to its group, unless it repeats an earlier part in another view."""
         if self._is_copy(part, origin):
             self.n_copies += 1
             return
-        digest = None if part.question is None else digest_of(" ".join(part.question.split()))
-        group = self._known(part.id, digest, origin) or self._found(part.id, digest, origin)
-        self._learn(group, part.id, digest, origin)
-        group.spans.append(self._spool.add(part))
+        name = None if part.id is None else digest_of(part.id)
+        question = None if part.question is None else digest_of(" ".join(part.question.split()))
+        group = self._known(name, question, origin)
+        if group is None:
+            group = self._found(origin)
+        self._learn(group, name, question, origin)
+        span = self._spool.add(part, origin.place)
+        self._starts.append(span.start)
+        self._lengths.append(span.length)
+        self._groups.append(group)
 
     def _is_copy(self, part: Part, origin: Origin) -> bool:
         if part.content is None:
             return False
-        return self._views.setdefault((origin.file, part.id, part.content), part.view) != part.view
+        view = None if part.view is None else intern(part.view)
+        return self._views.setdefault(digest_of(repr((origin.file, part.id, part.content))), view) != part.view
 
-    def _known(self, name: str | None, digest: bytes | None, origin: Origin) -> Group | None:
+    def _known(self, name: bytes | None, question: bytes | None, origin: Origin) -> int | None:
         """Return the group that a line belongs to, if there is one."""
         if name is not None and name in self._by_id:
             return self._by_id[name]
-        group = None if digest is None else self._by_question.get(digest)
-        if group is not None and (name is None or group.id is None):
+        group = None if question is None else self._by_question.get(question)
+        if group is not None and (name is None or not self._named[group]):
             return group
         group = self._by_number.get(origin.number)
         # A number joins lines of different files, and only where nothing better is known.
-        if group is None or group.first.file == origin.file:
+        if group is None or self._files[group] == origin.file:
             return None
-        if (name is not None and group.id is not None) or (digest is not None and group.question is not None):
+        if (name is not None and self._named[group]) or (question is not None and self._questions[group] is not None):
             return None
         self.n_by_number += 1
         return group
 
-    def _found(self, name: str | None, digest: bytes | None, origin: Origin) -> Group:
-        group = Group(origin, name, digest)
-        self._groups.append(group)
+    def _found(self, origin: Origin) -> int:
+        """Return the number of a new group."""
+        group = len(self._files)
+        again = group > 0 and (self._files[-1], self._numbers[-1]) == (origin.file, origin.number)
+        self._turns.append(self._turns[-1] + 1 if again else 1)
+        self._files.append(origin.file)
+        self._numbers.append(origin.number)
+        self._named.append(False)
+        self._questions.append(None)
         self._by_number.setdefault(origin.number, group)
         return group
 
-    def _learn(self, group: Group, name: str | None, digest: bytes | None, origin: Origin) -> None:
+    def _learn(self, group: int, name: bytes | None, question: bytes | None, origin: Origin) -> None:
         """Note what a line adds to its group, and whether it contradicts the group."""
         if name is not None:
-            group.id = group.id or name
+            self._named[group] = True
             self._by_id.setdefault(name, group)
-        if digest is not None:
-            if group.question not in (None, digest):
-                group.clash = group.clash or origin.place
-            group.question = group.question or digest
-            self._by_question.setdefault(digest, group)
+        if question is not None:
+            if self._questions[group] not in (None, question):
+                self._clashes.setdefault(group, origin.place)
+            self._questions[group] = self._questions[group] or question
+            self._by_question.setdefault(question, group)
 
 
 def _lines(count: int, one: str, many: str) -> str:

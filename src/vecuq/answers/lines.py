@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
+import msgspec
+
 from vecuq._check import one_line
 from vecuq.errors import TableError
 
@@ -137,6 +139,14 @@ def parsed(content: bytes) -> Any:
         raise TableError(f"it has more than {MOST_BRACKETS:,} brackets, the limit of one line or entry.")
     if _HALF.search(content):
         content = _HALVES.sub(lambda found: found[1] + (found[2] or b"?"), content)
+    try:
+        return msgspec.json.decode(content)
+    except (ValueError, RecursionError):
+        return _leniently_parsed(content)
+
+
+def _leniently_parsed(content: bytes) -> Any:
+    """Return what Python's own parser reads, which takes NaN and infinities too; readers say where these may be."""
     try:
         return json.loads(content.decode())
     except (ValueError, RecursionError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from tempfile import TemporaryFile
@@ -160,6 +161,13 @@ class Span(NamedTuple):
     length: int
 
 
+class Head(NamedTuple):
+    """What precedes a part in the spool: the place of its line in words, and its id."""
+
+    place: str
+    id: str | None
+
+
 class Spool:
     """A temporary file of parts, until all lines of a question have been read."""
 
@@ -171,14 +179,20 @@ class Spool:
         """Delete the file."""
         self._file.close()
 
-    def add(self, part: Part) -> Span:
-        """Write a part, and return where."""
-        content = _PARTS.dump_json(part, exclude_defaults=True)
-        self._file.seek(self._end)
+    def add(self, part: Part, place: str) -> Span:
+        """Write a part and the place of its line, and return where."""
+        content = json.dumps(Head(place, part.id)).encode() + b"\n" + _PARTS.dump_json(part, exclude_defaults=True)
+        if self._file.tell() != self._end:  # a seek writes out what waits in the buffer
+            self._file.seek(self._end)
         self._end += self._file.write(content)
         return Span(self._end - len(content), len(content))
 
     def part(self, span: Span) -> Part:
         """Read a part back."""
         self._file.seek(span.start)
-        return _PARTS.validate_json(self._file.read(span.length))
+        return _PARTS.validate_json(self._file.read(span.length).partition(b"\n")[2])
+
+    def head(self, span: Span) -> Head:
+        """Read back what precedes a part."""
+        self._file.seek(span.start)
+        return Head(*json.loads(self._file.readline()))

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from vecuq._check import existing_file, one_line, one_of
 from vecuq.answers.arrays import array_entries
 from vecuq.answers.documents import document_entries, is_document
+from vecuq.answers.fields import digest_of
 from vecuq.answers.grouping import Grouping, Origin
 from vecuq.answers.kinds import is_ours, kinds, parts_of
 from vecuq.answers.lines import Entry, TornFileError, numbered_lines
@@ -149,16 +150,16 @@ class AnswerReader:
         return first is not None and is_ours(first.content)
 
     def _ours(self) -> Iterator[AnswerRecord]:
-        seen: set[str] = set()
+        seen: set[bytes] = set()
         for entry in self._entries(self.paths[0]):
             try:
                 record = AnswerRecord.model_validate(entry.fields())
-                if record.id in seen:
+                if (name := digest_of(record.id)) in seen:
                     raise TableError(f"the id {one_line(record.id, most=60)!r} came before.")
             except (TableError, ValidationError) as error:
                 self._skip(entry.place, error)
                 continue
-            seen.add(record.id)
+            seen.add(name)
             yield record
 
     def _joined(self) -> Iterator[AnswerRecord]:
@@ -223,7 +224,7 @@ def read_answers(
 
     A line or an entry of a list may have 12 MiB and a million brackets; a longer one is skipped without being held.
     Whatever a line says, the process stays below 512 MiB. Besides one line and the answers to one question, memory
-    holds ids, digests and places, about 800 bytes a question and 150 for each further line of it; what must be joined
+    holds digests and numbers, about 350 bytes a question and 24 for each further line of it; what must be joined
     waits in a temporary file. Arrays are loaded whole, up to 256 MiB.
 
     Parameters

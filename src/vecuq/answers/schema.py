@@ -86,8 +86,8 @@ class Answer(BaseModel):
 
     @model_validator(mode="after")
     def _one_of_each_per_token(self) -> Self:
-        lists = {name: getattr(self, name) for name in _LISTS}
-        sizes = {name: len(values) for name, values in lists.items() if values is not None}
+        values = vars(self)
+        sizes = {name: len(values[name]) for name in _LISTS if values[name] is not None}
         if len(set(sizes.values())) > 1:
             raise ValueError(f"one entry per token was expected; got {sizes}")
         if sizes and self.n_end > next(iter(sizes.values())):

@@ -14,6 +14,7 @@ from vecuq.compare.comparison import (
     pairwise,
 )
 from vecuq.compare.lexical import (
+    STEMS,
     WITHOUT_SPACES,
     bleu,
     common_subsequence,
@@ -30,6 +31,7 @@ __all__ = [
     "CONTRADICTION",
     "ENTAILMENT",
     "MISSING",
+    "STEMS",
     "WITHOUT_SPACES",
     "Comparison",
     "PairCache",

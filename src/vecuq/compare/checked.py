@@ -46,11 +46,14 @@ def logprobs(values: Any) -> Array:
 
 
 def similarities(values: Any) -> Array:
-    """Return similarities as an array within [0, 1]."""
+    """Return similarities as an array within [0, 1], the given one if it is one."""
     found = floats(values)
-    if found.size and (found.min() < -_SLACK or found.max() > 1.0 + _SLACK):
+    low, high = (found.min(), found.max()) if found.size else (0.0, 1.0)
+    if low >= 0.0 and high <= 1.0:
+        return found
+    if low < -_SLACK or high > 1.0 + _SLACK:
         raise TableError(
-            f"Similarities and probabilities must lie in [0, 1]; these lie in [{found.min():g}, {found.max():g}]. "
+            f"Similarities and probabilities must lie in [0, 1]; these lie in [{low:g}, {high:g}]. "
             f"Clip or rescale them, for example max(0, cosine)."
         )
     return np.clip(found, 0.0, 1.0)

@@ -12,8 +12,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
+from rapidfuzz.process import cdist
 
 from vecuq.compare.stemming import stem
 
@@ -22,7 +26,33 @@ WITHOUT_SPACES = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 )
 _WORD = re.compile(rf"[{WITHOUT_SPACES}]|[^\W_{WITHOUT_SPACES}]+")
-_ASCII_WORD = re.compile("[a-z0-9]+")
+# ASCII characters in lower case, and a space for all that are neither letters nor digits.
+_ASCII = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
+# Texts of which the last few are remembered have at most so many characters, so that they take little memory.
+_SHORT = 4_096
+
+
+class Stems(dict[str, str]):
+    """The stem of each word in lower case, found when it is first needed; up to three letters stay as they are.
+
+    No English word has more than 40 letters; a word of a million must be neither stemmed nor remembered.
+
+    Examples
+    --------
+    >>> Stems()["running"], Stems()["was"]
+    ('run', 'was')
+    """
+
+    def __missing__(self, word: str) -> str:
+        if len(word) > 40:
+            return word
+        if len(self) >= 65_536:
+            self.clear()
+        self[word] = found = stem(word) if len(word) > 3 else word
+        return found
+
+
+STEMS = Stems()
 
 
 def words(text: str) -> list[str]:
@@ -34,7 +64,7 @@ def words(text: str) -> list[str]:
     ['it', 's', 'paris', 'für', '3', '5']
     """
     if text.isascii():
-        return _ASCII_WORD.findall(text.lower())
+        return text.encode().translate(_ASCII).decode().split()
     return _WORD.findall(unicodedata.normalize("NFC", text).lower())
 
 
@@ -46,13 +76,25 @@ def stemmed_words(text: str) -> list[str]:
     >>> stemmed_words("Cats were running")
     ['cat', 'were', 'run']
     """
-    # No English word is longer; a word of a million letters must be neither stemmed nor cached.
-    return [stem(word) if 3 < len(word) <= 40 else word for word in words(text)]
+    return list(map(STEMS.__getitem__, words(text)))
+
+
+def known_words(text: str) -> list[str]:
+    """Return what :func:`stemmed_words` does, remembering the last short texts; the list must not be changed."""
+    return _last_words(text) if len(text) <= _SHORT else stemmed_words(text)
+
+
+_last_words = lru_cache(maxsize=64)(stemmed_words)
 
 
 def common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
     """Return the length of the longest common subsequence of two lists of words."""
     return int(LCSseq.similarity(one, other))
+
+
+def common_subsequences(texts: Sequence[Sequence[str]]) -> NDArray[np.int64]:
+    """Return :func:`common_subsequence` of every text with every other, (texts, texts)."""
+    return np.asarray(cdist(texts, texts, scorer=LCSseq.similarity, dtype=np.int64))
 
 
 def rouge_l(one: str, other: str) -> float:

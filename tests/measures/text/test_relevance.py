@@ -53,6 +53,12 @@ def test_the_quick_way_equals_comparing_both_texts_in_full(tokens, question):
     npt.assert_allclose(token_relevance(tokens, question), slow_relevance(tokens, question), atol=1e-12)
 
 
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text("aAs1 .-", min_size=1, max_size=3), min_size=2, max_size=9))
+def test_tokens_that_cut_and_join_words_weigh_what_both_texts_in_full_give(tokens):
+    npt.assert_allclose(token_relevance(tokens, "as a"), slow_relevance(tokens, "as a"), atol=1e-12)
+
+
 @settings(max_examples=100, deadline=None)
 @given(PIECES)
 def test_a_function_that_computes_rouge_l_gives_the_same_as_its_name(tokens):

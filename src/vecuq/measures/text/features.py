@@ -293,7 +293,7 @@ class AnswerFeatures:
             raise MissingFeatureError("no NLI model")
         return PairCache(nli_comparison(judge))
 
-    @property
+    @cached_property
     def _cache(self) -> PairCache:
         return self._caches.of(self.settings.similarity)
 

@@ -141,10 +141,12 @@ def token_sar(token_logprobs: Any, relevance: Any) -> float:
     same_length("token log-probabilities", found, "relevances", weights)
     if not found.size:
         return MISSING
-    if weights.sum() == 0:
+    total = weights.sum()
+    if total == 0:
         return perplexity(found)
-    counted = weights != 0  # a token of probability 0 and relevance 0 would make the sum NaN
-    return float(-(found[counted] * weights[counted]).sum() / weights.sum() + 0.0)
+    if np.count_nonzero(weights) < len(weights):  # a token of probability 0 and relevance 0 would make the sum NaN
+        found, weights = found[weights != 0], weights[weights != 0]
+    return float(-(found * weights).sum() / total + 0.0)
 
 
 def token_sar_of_samples(sample_token_logprobs: Sequence[Any], sample_relevances: Sequence[Any]) -> float:
