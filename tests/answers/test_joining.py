@@ -3,6 +3,8 @@
 import pytest
 
 from vecuq.answers import read_answers
+from vecuq.answers.parts import Part
+from vecuq.answers.reading import _Noted
 from vecuq.errors import TableError
 
 SAMPLED = {"do_sample": True, "temperature": 0.7}
@@ -170,3 +172,11 @@ def test_a_whole_number_is_the_same_name_however_it_is_written(write):
     rows = [{"id": name, "text": str(name), "do_sample": True} for name in (7, 7.0, "7", " 7 ")]
     _, reader = read(write(*rows), strict=True)
     assert [(record.id, len(record.samples)) for record in reader] == [("7", 4)]
+
+
+def test_notes_of_readers_are_counted_and_at_most_twenty_kinds_are_kept():
+    noted = _Noted()
+    for k in range(50):
+        assert noted.taken(Part((), notes=("The same.", f"Number {k}."))).notes == ()
+    assert len(noted.notes) == 20
+    assert noted.notes[:2] == ["50 answers: The same.", "1 answer: Number 0."]
