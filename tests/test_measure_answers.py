@@ -293,6 +293,15 @@ def test_what_cannot_be_measured_is_one_line_and_leaves_no_trace(refused, tmp_pa
     assert "a manager file of lm-polygraph" in refused("measure", tmp_path / "a.man", *out)
 
 
+def test_where_nothing_can_be_measured_each_reason_comes_once_with_the_notes_of_the_reader(refused, tmp_path):
+    row = {"token": "Rome", "logprob": -0.5}
+    choice = {"message": {"content": "Paris"}, "logprobs": {"content": [row]}, "finish_reason": "stop"}
+    (tmp_path / "a.jsonl").write_text(json.dumps({"choices": [choice]}))
+    said = refused("measure", tmp_path / "a.jsonl", "-o", tmp_path / "s.parquet")
+    assert said.count("no token log-probabilities") == said.count("no samples") == 1
+    assert "1 answer: The log-probs of an answer do not belong to its text" in said
+
+
 @pytest.mark.parametrize(
     ("words", "hint"),
     [

@@ -8,6 +8,7 @@ import pytest
 from vecuq.answers import Answer, read_answers
 from vecuq.answers.grouping import Grouping, Origin
 from vecuq.answers.parts import Part, Spool
+from vecuq.answers.reading import _Noted
 from vecuq.errors import TableError
 
 SAMPLED = {"do_sample": True, "temperature": 0.7}
@@ -216,3 +217,11 @@ def test_two_questions_that_begin_in_one_line_have_different_names():
         for question in ("A?", "B?"):
             groups.add(Part((Answer(text="x"),), question=question), Origin(0, 7, "f, line 7"))
         assert [name for name, _ in groups] == ["7", "7.2"]
+
+
+def test_notes_of_readers_are_counted_and_at_most_twenty_kinds_are_kept():
+    noted = _Noted()
+    for k in range(50):
+        assert noted.taken(Part((), notes=("The same.", f"Number {k}."))).notes == ()
+    assert len(noted.notes) == 20
+    assert noted.notes[:2] == ["50 answers: The same.", "1 answer: Number 0."]

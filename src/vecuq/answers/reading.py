@@ -85,7 +85,8 @@ class _Noted:
         """One sentence for each decision, with its count."""
         found = [f"{_many(count, 'answer')}: {sentence}" for sentence, count in self.counts.items()]
         if self.n_unanswered:
-            found.append(f"{_many(self.n_unanswered, 'question')} without an answer in these files left out.")
+            were = "was" if self.n_unanswered == 1 else "were"
+            found.append(f"{_many(self.n_unanswered, 'question')} without an answer in these files {were} left out.")
         return found
 
 

@@ -118,7 +118,7 @@ def measure_answers(
         waiting = folder / "scores.parquet"
         chunks = in_order(partial(measure_chunk, wanted), _chunks(reader), n_jobs=processes)
         write_batches(waiting, _gathered(_counted(chunks, tally, watch)))
-        tally.refuse_empty(needed)
+        tally.refuse_empty(needed, notes=reader.notes)
         left_out = _write_kept(waiting, out, tally, needed if complete else (), formulas=formulas)
     return tally.result(reader, left_out)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -137,13 +137,14 @@ class AnswerTally:
             "vecuq.entropy_renormalised": {True: "true", False: "false", None: "mixed"}[self.entropy_renormalised],
         }
 
-    def refuse_empty(self, measures: Iterable[str]) -> None:
-        """Raise if no answer allows any measure."""
+    def refuse_empty(self, measures: Iterable[str], *, notes: Sequence[str] = ()) -> None:
+        """Raise if no answer allows any measure; ``notes`` of the reader may say why."""
         gaps = self.gaps
         if not set(self.kept) & set(measures):
             grouped = by_reason({name: gaps[name].reason for name in measures})
             reasons = "; ".join(f"{', '.join(names)}: {why}" for why, names in grouped.items())
-            raise TableError(f"These {self.n_rows:,} answers allow none of the measures ({reasons}).")
+            said = "".join(f" {one}" for one in notes)
+            raise TableError(f"These {self.n_rows:,} answers allow none of the measures ({reasons}).{said}")
 
     def result(self, reader: AnswerReader, left_out: int) -> MeasuredAnswers:
         """Return the whole outcome."""

@@ -122,7 +122,7 @@ def test_the_input_of_a_batch_brings_questions_and_temperatures_to_its_output(wr
         record.id: (record.question, record.greedy and record.greedy.text, len(record.samples)) for record in records
     }
     assert found == {"a": ("Capital of France?", "Paris", 0), "b": ("2 + 2?", None, 1)}
-    assert reader.notes[0] == "1 question without an answer in these files left out."
+    assert reader.notes[0] == "1 question without an answer in these files was left out."
 
 
 def test_requests_alone_are_no_answers(write):

@@ -17,7 +17,7 @@ from vecuq.errors import TableError
 _ITEMS = ("message", "reasoning", "function_call", "custom_tool_call")
 _CALLS = ("function_call", "custom_tool_call")
 _FINISHES = {"max_output_tokens": "length", "content_filter": "content_filter"}
-_OF_BATCH = "/v1/responses"
+_OF_BATCH = "/responses"
 _MOST_ITEMS = 100_000
 
 
@@ -29,7 +29,7 @@ def is_responses(fields: Mapping[str, Any]) -> bool:
     output = reply.get("output")
     if isinstance(output, list) and output and isinstance(output[0], Mapping):
         return output[0].get("type") in _ITEMS
-    return fields.get("url") == _OF_BATCH and isinstance(fields.get("body"), Mapping) and "custom_id" in fields
+    return str(fields.get("url")).endswith(_OF_BATCH) and isinstance(fields.get("body"), Mapping)
 
 
 def read_responses(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
