@@ -52,6 +52,8 @@ def _object(value: Any) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return value
     if isinstance(value, list) and value and all(isinstance(one, Mapping) and "generated_text" in one for one in value):
+        if len(value) == 1:
+            return value[0]
         return {"texts": as_list(value, "the list of answers", most=MOST_ANSWERS)}
     if isinstance(value, list):
         raise TableError(

@@ -1,0 +1,54 @@
+"""A result that holds one list per column, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from vecuq.answers.fields import as_list, plain_fields
+from vecuq.answers.parts import Part
+from vecuq.answers.readers.token_rows import Spoken
+from vecuq.errors import TableError
+
+
+def is_column(value: Any) -> bool:
+    """Whether a value is a column: a list, or what pandas writes for one, ``{"0": ..., "1": ...}``."""
+    return isinstance(value, list) or (isinstance(value, Mapping) and "0" in value)
+
+
+def rows_in(columns: Mapping[str, Any], leading: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a result whose column ``leading`` has one entry per row; what is no such column is left out.
+
+    Examples
+    --------
+    >>> list(rows_in({"prompts": ["a", "b"], "scores": {"0": 1.0, "1": 0.5}, "model": "m"}, "prompts"))
+    [{'prompts': 'a', 'scores': 1.0}, {'prompts': 'b', 'scores': 0.5}]
+    """
+    lists = {name: _listed(value) for name, value in columns.items() if is_column(value)}
+    size = len(as_list(lists.get(leading), leading))
+    if not size:
+        raise TableError(f"`{leading}` is empty.")
+    full = {name: values for name, values in lists.items() if len(values) == size}
+    for place in range(size):
+        yield {name: values[place] for name, values in full.items()}
+
+
+def _listed(column: Any) -> list[Any]:
+    return column if isinstance(column, list) else list(column.values())
+
+
+def parts_of_row(shared: Part, answer: Spoken | None, samples: list[Spoken], meta: Mapping[str, Any]) -> list[Part]:
+    """Return the answer and the samples of a row as parts of one question."""
+    given = [("greedy", [answer] if answer else []), ("samples", samples)]
+    return [
+        replace(
+            shared,
+            answers=tuple(one.answer for one in said),
+            role=role,
+            meta=plain_fields(meta),
+            notes=shared.notes + tuple(dict.fromkeys(note for one in said for note in one.notes)),
+        )
+        for role, said in given
+        if said
+    ]
