@@ -18,6 +18,7 @@ from vecuq.answers.readers.lm_eval import LM_EVAL
 from vecuq.answers.readers.lm_polygraph import LM_POLYGRAPH
 from vecuq.answers.readers.ollama import OLLAMA
 from vecuq.answers.readers.openai import OPENAI
+from vecuq.answers.readers.openai_responses import OPENAI_RESPONSES
 from vecuq.answers.readers.sglang import SGLANG
 from vecuq.answers.readers.tgi import TGI
 from vecuq.answers.readers.uqlm import UQLM
@@ -35,6 +36,7 @@ OURS: tuple[Format, ...] = (
     TGI,
     UQLM,
     LM_POLYGRAPH,
+    OPENAI_RESPONSES,
     OPENAI,
     VLLM,
     HUGGINGFACE,

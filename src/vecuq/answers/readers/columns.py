@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from vecuq.answers.fields import as_list, plain_fields
+from vecuq.answers.fields import as_list, as_name, first_of, plain_fields
 from vecuq.answers.parts import Part
 from vecuq.answers.readers.token_rows import Spoken
 from vecuq.errors import TableError
@@ -36,6 +36,20 @@ def rows_in(columns: Mapping[str, Any], leading: str) -> Iterator[dict[str, Any]
 
 def _listed(column: Any) -> list[Any]:
     return column if isinstance(column, list) else list(column.values())
+
+
+def name_of_row(fields: Mapping[str, Any], place: int, size: int, *, is_asked: bool) -> str | None:
+    """Return the name of a row: that of the result, numbered if it has several rows; else its place, if no question is.
+
+    Examples
+    --------
+    >>> name_of_row({"id": "run"}, 1, 2, is_asked=True), name_of_row({}, 1, 2, is_asked=False)
+    ('run#2', '2')
+    """
+    name = as_name(first_of(fields, ("custom_id", "question_id", "id")), "id")
+    if name is not None:
+        return name if size == 1 else f"{name}#{place + 1}"
+    return None if is_asked else str(place + 1)
 
 
 def parts_of_row(shared: Part, answer: Spoken | None, samples: list[Spoken], meta: Mapping[str, Any]) -> list[Part]:

@@ -178,7 +178,7 @@ class _Rows(NamedTuple):
             "logprobs": None if values is None else tuple(map(logprob, values)),
             "entropies": None if entropies is None else tuple(entropies),
         }
-        own, notes = own_tokens(text, lists, "stop")
+        own, notes = own_tokens(text, {**lists, "n_end": self._n_end(ids)}, "stop")
         if tokens and len(own.get("tokens", ())) < len(tokens):
             total = None  # it is that of other tokens too
         has_entropies = own.get("entropies") is not None
@@ -187,12 +187,12 @@ class _Rows(NamedTuple):
             entropy_top_k=self.top_k if has_entropies else None,
             entropy_renormalised=self.renormalised and has_entropies,
             logprob=None if total is None else logprob(total),
-            **{"n_end": self._n_end(ids), **own},
+            **own,
         )
         return Spoken(answer, notes)
 
     def _n_end(self, ids: list[Any] | None) -> int:
-        return int(bool(ids) and isinstance(ids[-1], int) and ids[-1] in self.ends.eos) if ids else 0
+        return int(isinstance(ids[-1], int) and ids[-1] in self.ends.eos) if ids else 0
 
 
 def _objects(logprobs: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from vecuq.answers.fields import as_list, as_text, as_texts
 from vecuq.answers.parts import Part
-from vecuq.answers.readers.columns import is_column, parts_of_row, rows_in
+from vecuq.answers.readers.columns import is_column, name_of_row, parts_of_row, rows_in
 from vecuq.answers.readers.format import Format
 from vecuq.answers.readers.token_rows import Spoken
 from vecuq.answers.schema import MOST_ANSWERS, Answer
@@ -31,15 +31,19 @@ def _stats(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 def read_lm_polygraph(fields: Mapping[str, Any], *, renormalise: bool = False) -> list[Part]:
     """Return the answers of every input text; log-likelihoods are those of the tokens, as in lm-polygraph."""
     stats = _stats(fields)
-    rows = rows_in(stats, _GREEDY if is_column(stats.get(_GREEDY)) else _SAMPLES)
-    return [part for place, row in enumerate(rows, start=1) for part in _parts(row, str(place))]
+    rows = list(rows_in(stats, _GREEDY if is_column(stats.get(_GREEDY)) else _SAMPLES))
+    found: list[Part] = []
+    for place, row in enumerate(rows):
+        question = row.get("input_texts")
+        asked = question if isinstance(question, str) else None
+        name = name_of_row(fields, place, len(rows), is_asked=asked is not None)
+        references = as_texts(row.get("target_texts"), "target_texts")
+        found += _parts(row, Part((), id=name, question=asked, references=references))
+    return found
 
 
-def _parts(row: Mapping[str, Any], number: str) -> list[Part]:
-    question = row.get("input_texts")
-    asked = question if isinstance(question, str) else None
-    references = as_texts(row.get("target_texts"), "target_texts")
-    shared = Part((), id=None if asked else number, question=asked, references=references)
+def _parts(row: Mapping[str, Any], shared: Part) -> list[Part]:
+    """Return the greedy answer and the samples of a row; ``shared`` is what they have in common."""
     text = row.get(_GREEDY)
     answer = None if text is None else _answer(text, row.get("greedy_log_likelihoods"), None, row.get("entropy"))
     texts = as_list(row.get(_SAMPLES) or [], _SAMPLES, most=MOST_ANSWERS)

@@ -7,7 +7,7 @@ from typing import Any
 
 from vecuq.answers.fields import as_list, as_text, first_of, references_of
 from vecuq.answers.parts import Part
-from vecuq.answers.readers.columns import is_column, parts_of_row, rows_in
+from vecuq.answers.readers.columns import is_column, name_of_row, parts_of_row, rows_in
 from vecuq.answers.readers.format import Format
 from vecuq.answers.readers.token_rows import Spoken, rows_of, spoken
 from vecuq.answers.schema import MOST_ANSWERS
@@ -36,8 +36,15 @@ def read_uqlm(fields: Mapping[str, Any], *, renormalise: bool = False) -> list[P
     about = fields.get("metadata")
     metadata = about if isinstance(about, Mapping) else {}
     notes = (SAMPLED,) if _is_sampled(metadata) else ()
-    found = enumerate(_rows(_data(fields), metadata), start=1)
-    return [part for place, row in found for part in _parts(row, str(place), notes, renormalise)]
+    rows = list(_rows(_data(fields), metadata))
+    found: list[Part] = []
+    for place, row in enumerate(rows):
+        question = first_of(row, ("prompt", "prompts"))
+        asked = question if isinstance(question, str) else None
+        name = name_of_row(fields, place, len(rows), is_asked=asked is not None)
+        shared = Part((), id=name, question=asked, references=references_of(row), notes=notes)
+        found += _parts(row, shared, renormalise)
+    return found
 
 
 def _is_sampled(metadata: Mapping[str, Any]) -> bool:
@@ -55,11 +62,8 @@ def _rows(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[dict
     yield from rows_in({**beside, **data}, leading)
 
 
-def _parts(row: Mapping[str, Any], number: str, notes: tuple[str, ...], renormalise: bool) -> list[Part]:
-    prompt = first_of(row, ("prompt", "prompts"))
-    question = prompt if isinstance(prompt, str) else None
-    # Without a prompt only its place says to which question an answer belongs.
-    shared = Part((), id=None if question else number, question=question, references=references_of(row), notes=notes)
+def _parts(row: Mapping[str, Any], shared: Part, renormalise: bool) -> list[Part]:
+    """Return the answer and the samples of a row; ``shared`` is what they have in common."""
     text = as_text(first_of(row, ("response", "responses")), "a response")
     answer = _answer(text, first_of(row, ("logprobs", "logprob")), renormalise)
     others = as_list(row.get("sampled_responses") or [], "sampled_responses", most=MOST_ANSWERS)
