@@ -83,7 +83,8 @@ def _added(so_far: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     """Return two pieces as one: texts and lists are put together, everything else is that of the later piece."""
     found = {**so_far, **{name: value for name, value in more.items() if value is not None}}
     for name in ("response", "thinking", "content", "logprobs", "tool_calls"):
-        before, after = so_far.get(name), more.get(name)
+        before: Any = so_far.get(name)
+        after: Any = more.get(name)
         if type(before) is type(after) and isinstance(before, str | list):
             found[name] = before + after
     if isinstance(so_far.get("message"), Mapping) and isinstance(more.get("message"), Mapping):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,8 +17,10 @@ def is_column(value: Any) -> bool:
     return isinstance(value, list) or (isinstance(value, Mapping) and "0" in value)
 
 
-def rows_in(columns: Mapping[str, Any], leading: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a result whose column ``leading`` has one entry per row; what is no such column is left out.
+def rows_in(columns: Mapping[str, Any], leading: str, *, needed: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a result whose column ``leading`` has one entry per row.
+
+    What is no such column is left out; one that is ``needed`` must have as many entries, if it is there.
 
     Examples
     --------
@@ -29,6 +31,11 @@ def rows_in(columns: Mapping[str, Any], leading: str) -> Iterator[dict[str, Any]
     size = len(as_list(lists.get(leading), leading))
     if not size:
         raise TableError(f"`{leading}` is empty.")
+    wrong = next((name for name in needed if name in lists and len(lists[name]) != size), None)
+    if wrong is not None:
+        raise TableError(
+            f"`{wrong}` has {len(lists[wrong]):,} entries and `{leading}` {size:,}; one each was expected."
+        )
     full = {name: values for name, values in lists.items() if len(values) == size}
     for place in range(size):
         yield {name: values[place] for name, values in full.items()}

@@ -26,7 +26,7 @@ BESIDE_A_QUESTION = tuple(
     for name in (f"{one}s", one)
 )
 QUESTIONS = ("question", "prompt", "input", "instruction")
-FULL_TEXT = "a generated text began with its prompt, as pipelines return it; the prompt was cut off."
+FULL_TEXT = "A generated text began with its prompt, as pipelines return it; the prompt was cut off."
 
 
 class _Column(NamedTuple):
@@ -111,7 +111,7 @@ def _texts(given: Any) -> list[str]:
     listed = as_list([given] if bare else given, "the list of texts", most=MOST_ANSWERS)
     if not listed:
         raise TableError("the line has no generated texts.")
-    found = [one.get("generated_text") if isinstance(one, Mapping) else one for one in listed]
+    found: list[Any] = [one.get("generated_text") if isinstance(one, Mapping) else one for one in listed]
     return [text_of(one[-1].get("content"), "a message") if _is_chat(one) else as_text(one, "a text") for one in found]
 
 
@@ -123,7 +123,7 @@ def _is_chat(given: Any) -> bool:
 def _asked_in(given: Any) -> str | None:
     """Return the messages before the generated one, of the first conversation."""
     first = given[0] if isinstance(given, list) and given and not _is_chat(given) else given
-    chat = first.get("generated_text") if isinstance(first, Mapping) else first
+    chat: Any = first.get("generated_text") if isinstance(first, Mapping) else first
     return conversation(chat[:-1]) if _is_chat(chat) else None
 
 

@@ -19,7 +19,7 @@ AFTER_SAMPLING = (
     "were left out."
 )
 OLDER_SERVER = (
-    "an older llama.cpp sent probabilities after temperature and truncation, not those of the model at temperature 1."
+    "An older llama.cpp sent probabilities after temperature and truncation, not those of the model at temperature 1."
 )
 _ENDS = {"stopped_eos": "eos", "stopped_word": "word", "stopped_limit": "limit"}
 _OWN = ("completion_probabilities", "generation_settings", "stop_type", "tokens_predicted", "stopped_eos")

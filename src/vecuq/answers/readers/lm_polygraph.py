@@ -31,7 +31,8 @@ def _stats(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 def read_lm_polygraph(fields: Mapping[str, Any], *, renormalise: bool = False) -> list[Part]:
     """Return the answers of every input text; log-likelihoods are those of the tokens, as in lm-polygraph."""
     stats = _stats(fields)
-    rows = list(rows_in(stats, _GREEDY if is_column(stats.get(_GREEDY)) else _SAMPLES))
+    leading = _GREEDY if is_column(stats.get(_GREEDY)) else _SAMPLES
+    rows = list(rows_in(stats, leading, needed=(_SAMPLES, "input_texts", "greedy_log_likelihoods")))
     found: list[Part] = []
     for place, row in enumerate(rows):
         question = row.get("input_texts")

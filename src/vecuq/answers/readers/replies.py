@@ -72,7 +72,7 @@ class Reply:
         if not said:
             why = silent[0] if silent else "it is empty"
             raise TableError(f"the reply has no text: {why}. There is no answer to measure.")
-        notes = [f"an answer without text was left out: {why}." for why in silent]
+        notes = [f"An answer without text was left out: {why}." for why in silent]
         notes += [note for one in said for note in one.notes]
         return Part(
             answers=tuple(one.answer for one in said),

@@ -13,7 +13,7 @@ from vecuq.answers.readers.token_rows import Spoken, TokenRow, spoken
 from vecuq.answers.schema import MOST_ANSWERS
 from vecuq.answers.tokens import logprob
 
-WITH_PROMPT = "a text began with its prompt (`return_full_text`); the answer is what the tokens after it spell."
+WITH_PROMPT = "A text began with its prompt (`return_full_text`); the answer is what the tokens after it spell."
 
 
 def is_tgi(fields: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from vecuq.answers.alignment import UNALIGNED, aligned
+from vecuq.answers.alignment import HIDDEN, NOT_OF_THE_TEXT, aligned
 from vecuq.answers.fields import as_list, as_mapping
 from vecuq.answers.schema import Answer
 from vecuq.answers.tokens import ends_answer, entropies_of_top, logprob, spelt
@@ -89,12 +89,13 @@ def spoken(text: str, rows: Sequence[TokenRow], finish: str | None, *, renormali
     kept = [row for row in rows[:last] if not row.is_end]
     place = _place(text, kept, finish)
     if place is None:
-        return Spoken(plain, (UNALIGNED,))
+        return Spoken(plain, (NOT_OF_THE_TEXT,))
     own = [*kept[place[0] :], *rows[last:]]
+    notes = (HIDDEN,) if len(own) < len(rows) else ()
     if not own:
-        return Spoken(plain)
+        return Spoken(plain, notes)
     n_end = place[1] + len(rows) - last
-    return Spoken(Answer(text=text.strip(), finish=finish, n_end=n_end, **_per_token(own, renormalise)))
+    return Spoken(Answer(text=text.strip(), finish=finish, n_end=n_end, **_per_token(own, renormalise)), notes)
 
 
 def _last_of_text(rows: Sequence[TokenRow]) -> int:

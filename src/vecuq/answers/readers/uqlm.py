@@ -20,10 +20,13 @@ _TEXTS = ("prompt", "prompts", "response", "responses")
 def is_uqlm(fields: Mapping[str, Any]) -> bool:
     """Whether a line is a result with columns of responses, or a row with a response and its samples."""
     data = _data(fields)
-    beside = any(is_column(data.get(name)) for name in ("prompts", "prompt", "sampled_responses"))
-    if beside and any(is_column(data.get(name)) for name in ("responses", "response")):
-        return True
-    return isinstance(fields.get("response"), str) and "sampled_responses" in fields
+    if isinstance(data.get("response"), str):
+        return "sampled_responses" in data
+    responses = first_of(data, ("responses", "response"))
+    beside: list[Any] = [data.get(name) for name in ("prompts", "sampled_responses")]
+    # One list of prompts could be the messages of a conversation; what pandas writes for a column is a column.
+    beside += [data.get("prompt")] if isinstance(data.get("prompt"), Mapping) else []
+    return is_column(responses) and any(is_column(one) and len(one) == len(responses) for one in beside)
 
 
 def _data(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -59,7 +62,7 @@ def _rows(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[dict
         yield {**data}
         return
     beside = {name: metadata[name] for name in ("logprobs", "multiple_logprobs") if name in metadata}
-    yield from rows_in({**beside, **data}, leading)
+    yield from rows_in({**beside, **data}, leading, needed=("prompts", "prompt", "sampled_responses", *beside))
 
 
 def _parts(row: Mapping[str, Any], shared: Part, renormalise: bool) -> list[Part]:
