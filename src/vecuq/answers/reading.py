@@ -18,6 +18,7 @@ from vecuq.answers.fields import digest_of
 from vecuq.answers.grouping import Grouping, Origin
 from vecuq.answers.kinds import is_ours, kinds, parts_of
 from vecuq.answers.lines import Entry, TornFileError, numbered_lines
+from vecuq.answers.ollama_chunks import whole_replies
 from vecuq.answers.parts import Part, Spool, records_of
 from vecuq.answers.schema import AnswerRecord, why_invalid
 from vecuq.answers.streams import assembled
@@ -34,7 +35,7 @@ def entries_of(path: Path) -> Iterator[Entry]:
     if path.suffix.lower() == ".npz":
         rows = enumerate(array_entries(path), start=1)
         return (Entry(number, f"{path}, row {number}", row) for number, row in rows)
-    return assembled(document_entries(path) if is_document(path) else numbered_lines(path))
+    return whole_replies(assembled(document_entries(path) if is_document(path) else numbered_lines(path)))
 
 
 @dataclass
@@ -218,7 +219,7 @@ def read_answers(
 ) -> AnswerReader:
     r"""Read answers from JSON lines, plain or gzipped, as an iterable with one record per question.
 
-    Our own schema, OpenAI-style replies, vLLM and Hugging Face dumps and lm-eval-harness logs are recognised line by
+    Our own schema and every format of :func:`vecuq.answers.kinds`, such as replies of servers, are recognised line by
     line; a JSON file may also be one list, and npz files of arrays are read too. Lines of one question, in one file or
     several, are joined by their id; where lines have none, by the question; where they have neither, by their number,
     and then ``notes`` of the reader says so. An id made by a server counts as none.
