@@ -9,16 +9,20 @@ from __future__ import annotations
 from functools import lru_cache
 
 from vecuq._check import from_packages
-from vecuq.answers.readers.format import Format
+from vecuq.answers.readers.format import Format, Wrapping
 from vecuq.answers.readers.huggingface import HUGGINGFACE
+from vecuq.answers.readers.inspect import INSPECT
 from vecuq.answers.readers.lm_eval import LM_EVAL
 from vecuq.answers.readers.openai import OPENAI
+from vecuq.answers.readers.promptfoo import PROMPTFOO
 from vecuq.answers.readers.vllm import VLLM
 
 ENTRY_POINTS = "vecuq.readers"
 # In the order in which they are tried: those with the most telling fields first.
 OURS: tuple[Format, ...] = (
     LM_EVAL,
+    INSPECT,
+    PROMPTFOO,
     OPENAI,
     VLLM,
     HUGGINGFACE,
@@ -34,4 +38,4 @@ def formats() -> dict[str, Format]:
     return known
 
 
-__all__ = ["ENTRY_POINTS", "Format", "formats"]
+__all__ = ["ENTRY_POINTS", "Format", "Wrapping", "formats"]
