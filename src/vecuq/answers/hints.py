@@ -63,7 +63,7 @@ def hint_of(fields: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> hint_of({"idx": 0, "samples": ["a", "b"], "gt": "18"})
-    " Name its fields: map='id=idx,samples=samples,references=gt'."
+    " Name its fields: map='samples=samples,references=gt'."
     """
     like = next((one for one in LOOKALIKES if one.fields <= set(fields)), None)
     if like is not None:
@@ -86,6 +86,8 @@ def _map_of(fields: Mapping[str, Any]) -> str | None:
     found = guessed_paths(fields)
     if not {"answer", "samples"} & set(found) or not all(map(_PLAIN.fullmatch, found.values())):
         return None
+    if "samples" in found:  # a set of samples by itself; an id that comes again would join it with another
+        found.pop("id", None)
     return ",".join(f"{key}={path}" for key, path in found.items())
 
 

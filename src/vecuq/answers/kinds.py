@@ -42,6 +42,16 @@ def parts_of(entry: Entry, kind: str, *, renormalise: bool = False) -> list[Part
     return [part if part.meta else replace(part, meta=meta) for part in found]
 
 
+def how_read(entry: Entry, kind: str, told: FieldMap | None) -> tuple[str, str]:
+    """Return what an entry is read as, and by which fields it is known, in words."""
+    if told is not None:
+        return "named fields", ", ".join(f"{key}={path.text}" for key, path in told.paths.items())
+    if kind == "vecuq" or (kind == "auto" and is_ours(entry.content)):
+        return "vecuq", "`vecuq_answers`"
+    one = recognised(_object(entry.fields())) if kind == "auto" else formats()[kind]
+    return ("unknown", "no field that is known") if one is None else (one.name, one.known_by)
+
+
 def mapped_parts(entry: Entry, told: FieldMap) -> list[Part]:
     """Return the parts of an entry whose fields the user has named."""
     return told.parts(_object(entry.fields()), number=entry.number)

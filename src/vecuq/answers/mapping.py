@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vecuq._check import one_line
-from vecuq.answers.fields import as_list, as_name, as_text, as_texts, plain_fields
+from vecuq.answers.fields import as_list, as_name, as_text, as_texts, digest_of, plain_fields
 from vecuq.answers.messages import conversation
 from vecuq.answers.parts import Part
 from vecuq.answers.paths import JsonPath
@@ -39,6 +39,8 @@ class FieldMap:
     paths: dict[str, JsonPath]
     _seen: set[str] = field(default_factory=set)
     _first: Mapping[str, Any] | None = None
+    _sets: set[bytes] = field(default_factory=set)
+    _n_together: int = 0
 
     @staticmethod
     def of(given: Mapping[str, str]) -> FieldMap:
@@ -82,14 +84,33 @@ class FieldMap:
             "quality": _verdict(self._one(fields, "quality")),
             "meta": plain_fields(fields),
         }
+        if len(samples) > 1:
+            self._count(shared["id"] or question)
         found = [] if answer is None else [Part((answer,), "greedy", **shared)]
         return [*found, Part(tuple(samples), "samples", **shared)] if samples else found
+
+    def _count(self, name: str | None) -> None:
+        """Count a set of samples whose question had one before."""
+        known = None if name is None else digest_of(name)
+        self._n_together += known in self._sets
+        self._sets |= set() if known is None else {known}
+
+    @property
+    def notes(self) -> list[str]:
+        """One sentence where several sets of samples became one."""
+        if not self._n_together:
+            return []
+        return [
+            f"{self._n_together:,} records have the id or question of an earlier one; their samples count together. "
+            f"Leave out `id` and `question` of the map to keep them apart."
+        ]
 
     def refuse_unseen(self) -> None:
         """Raise if a field that was named is in no record."""
         for key, path in self.paths.items():
-            if key != "records" and key not in self._seen and self._first is not None:
-                raise TableError(f"No record has {key}={path.text}: in the first, {path.nowhere(self._first)}.")
+            known = key == "records" or key in self._seen or self._first is None
+            if not known and not path.found(self._first or {}):
+                raise TableError(f"No record has {key}={path.text}: in the first, {path.nowhere(self._first or {})}.")
 
     def _absence(self, fields: Mapping[str, Any]) -> str:
         asked = [self.paths[key] for key in ("answer", "samples") if key in self.paths]

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from vecuq._check import existing_file, one_line, one_of
 from vecuq.answers.grouping import Grouping, Origin
-from vecuq.answers.kinds import is_ours, kinds, mapped_parts, parts_of
+from vecuq.answers.kinds import how_read, is_ours, kinds, mapped_parts, parts_of
 from vecuq.answers.lines import Entry, TornFileError
 from vecuq.answers.mapping import FieldMap
 from vecuq.answers.parts import Part, Spool, joined
@@ -134,6 +134,7 @@ class AnswerReader:
                 self._collect(path, file, role if file < len(self.paths) else "samples", groups)
             if self.fields is not None:
                 self.fields.refuse_unseen()
+                self.notes += self.fields.notes
             self.notes += groups.notes
             for name, group in groups:
                 try:
@@ -141,6 +142,13 @@ class AnswerReader:
                     yield joined(name, [spool.part(span) for span in group.spans])
                 except (TableError, ValidationError) as error:
                     self._skip(group.first.place, error)
+
+    def how(self, path: Path) -> tuple[str, str]:
+        """Return what the first entry of a file is read as, and by which fields it is known."""
+        first = first_entry(path, kind=self.kind, records=self._records)
+        if first is None:
+            return "nothing", "no entry"
+        return how_read(first, self.kind, self.fields if self._names_fields else map_of_table(path))
 
     def _collect(self, path: Path, file: int, role: str | None, groups: Grouping) -> None:
         told = self.fields if self._names_fields else map_of_table(path)
