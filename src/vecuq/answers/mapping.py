@@ -51,10 +51,12 @@ class FieldMap:
         paths = {key: JsonPath.of(text) for key, text in given.items()}
         if "records" in paths and any(isinstance(step, int) for step in paths["records"].steps):
             raise SettingError(
-                f"The path of `records` is of names and [*]; got {one_line(given['records'], most=60)!r}."
+                f"The path to the records is of names and [*]; got {one_line(given['records'], most=60)!r}."
             )
         if set(paths) - {"records"} and not {"answer", "samples"} & set(paths):
-            raise SettingError("map= needs the field of the `answer`, of the `samples`, or of both.")
+            raise SettingError(
+                "map= needs the field of the answer, of the samples, or of both, as in map='answer=output.text'."
+            )
         return FieldMap(paths)
 
     @property
@@ -75,7 +77,7 @@ class FieldMap:
         self._first = fields if self._first is None else self._first
         answer, samples = self._answer(fields), self._samples(fields)
         if answer is None and not samples:
-            raise TableError(f"neither an answer nor samples: {self._absence(fields)}.")
+            raise TableError(f"neither an answer nor samples: {self._absence(fields)}")
         name, question = as_name(self._one(fields, "id"), "id"), conversation(self._one(fields, "question"))
         shared: dict[str, Any] = {
             "id": str(number) if name is question is None is not number and answer and samples else name,
@@ -102,7 +104,7 @@ class FieldMap:
             return []
         return [
             f"{self._n_together:,} records have the id or question of an earlier one; their samples count together. "
-            f"Leave out `id` and `question` of the map to keep them apart."
+            f"Leave out id and question of the map to keep them apart."
         ]
 
     def refuse_unseen(self) -> None:
@@ -110,7 +112,8 @@ class FieldMap:
         for key, path in self.paths.items():
             known = key == "records" or key in self._seen or self._first is None
             if not known and not path.found(self._first or {}):
-                raise TableError(f"No record has {key}={path.text}: in the first, {path.nowhere(self._first or {})}.")
+                where = path.nowhere(self._first or {})
+                raise TableError(f"map= names {path.text!r} for {key}, and no record has it: in the first, {where}")
 
     def _absence(self, fields: Mapping[str, Any]) -> str:
         asked = [self.paths[key] for key in ("answer", "samples") if key in self.paths]
@@ -128,14 +131,14 @@ class FieldMap:
         if many and found and self.paths[key].is_many:
             return found
         if len(found) > 1:
-            raise TableError(f"{key}={self.paths[key].text} leads to {len(found):,} values; one was expected.")
+            raise TableError(f"{self.paths[key].text!r}, the {key}, leads to {len(found):,} values; one was expected.")
         return found[0] if found else None
 
     def _answer(self, fields: Mapping[str, Any]) -> Answer | None:
         said = self._one(fields, "answer")
         if said is None:
             return None
-        text = _text(said, f"answer={self.paths['answer'].text}")
+        text = _text(said, f"{self.paths['answer'].text!r}, the answer,")
         return _with_tokens(text, self._tokens(fields, "logprobs"), self._tokens(fields, "tokens"))
 
     def _tokens(self, fields: Mapping[str, Any], key: str) -> Any:
@@ -145,7 +148,7 @@ class FieldMap:
         given = _listed(self._one(fields, "samples", many=True))
         if given is None:
             return []
-        where = f"samples={self.paths['samples'].text}"
+        where = f"{self.paths['samples'].text!r}, the samples,"
         listed = [one for one in as_list(given, where, most=MOST_ANSWERS) if one is not None]
         texts = [_text(one, where) for one in listed]
         if "answer" in self.paths:  # log-probs and tokens are those of the answer
@@ -180,7 +183,7 @@ def _per_sample(values: Any, n_samples: int, key: str) -> list[Any]:
         return [None] * n_samples
     listed = as_list(values, key)
     if len(listed) != n_samples:
-        raise TableError(f"`{key}` must have one entry per sample, {n_samples:,}; got {len(listed):,}.")
+        raise TableError(f"the {key} must have one entry per sample, {n_samples:,}; got {len(listed):,}.")
     return listed
 
 

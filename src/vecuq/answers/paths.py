@@ -78,7 +78,7 @@ class JsonPath:
             if not further:
                 return _no_such(step, inside)
             inside = further[0]
-        return "it holds nothing there"
+        return "it holds nothing there."
 
 
 def _inner(value: Any, step: str | int) -> list[Any]:
@@ -102,11 +102,11 @@ def _fitting(value: Mapping[str, Any], pattern: str) -> list[str]:
 def _no_such(step: str | int, inside: Any) -> str:
     if not isinstance(inside, Mapping):
         what = f"a list of {len(inside):,}" if isinstance(inside, list) else "no object"
-        return f"there is {what} where {step!r} was looked for"
+        return f"there is {what} where {step!r} was looked for."
     names = [str(name) for name in inside]
     near = get_close_matches(str(step), names[:1000], n=1)
     shown = ", ".join(one_line(name, most=30) for name in names[:_FIELDS_SHOWN])
-    hint = f"; did you mean {one_line(near[0], most=60)!r}?" if near else ""
+    hint = f"; did you mean {one_line(near[0], most=60)!r}?" if near else "."
     return f"there is no {one_line(step, most=60)!r}; the fields are {shown or 'none'}{hint}"
 
 

@@ -16,9 +16,9 @@ from vecuq.errors import TableError
 
 _VERDICTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _ELSEWHERE = "attachment://"
-_SEVERAL_SCORERS = "a sample has several scorers; `quality` is the verdict of the first."
-_SEVERAL_EPOCHS = "the epochs of a sample are taken as samples; `quality` is the verdict of the first epoch."
-_NO_VERDICT = "a score is neither C, P, I, N nor a number from 0 to 1, and gives no `quality`."
+_SEVERAL_SCORERS = "a sample has several scorers; its quality is the verdict of the first."
+_SEVERAL_EPOCHS = "the epochs of a sample are taken as samples; the quality is the verdict of the first epoch."
+_NO_VERDICT = "a score is neither C, P, I, N nor a number from 0 to 1, and gives no quality."
 
 
 def is_inspect(fields: Mapping[str, Any]) -> bool:
