@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import struct
 import zipfile
 import zlib
@@ -22,7 +23,10 @@ _LONG_END = b"PK\x06\x06"
 # Where the log keeps what holds for all samples; the second is there while it runs.
 _HEADERS = ("header.json", "_journal/start.json")
 _ZSTD = 93
-_UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+_UNREADABLE = (
+    *(OSError, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError, struct.error),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+)
 
 
 def is_eval_file(path: Path) -> bool:

@@ -160,11 +160,15 @@ class FieldMap:
 def _text(value: Any, where: str) -> str:
     """Return an answer as text; a number is spelt out, an object is refused with the fields that it has."""
     if isinstance(value, Mapping):
-        raise TableError(f"{where} leads to an object; name a field of it: {', '.join(list(map(str, value))[:8])}.")
+        raise TableError(f"{where} leads to an object; name a field of it: {_names(value)}.")
     if isinstance(value, list):
         raise TableError(f"{where} leads to a list of {len(value):,}; add [*] for all of its entries, or [0].")
     (text,) = as_texts(value, where)
     return text
+
+
+def _names(fields: Mapping[str, Any]) -> str:
+    return ", ".join(one_line(name, most=30) for name in list(fields)[:8])
 
 
 def _listed(value: Any) -> Any:

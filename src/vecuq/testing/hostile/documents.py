@@ -28,6 +28,16 @@ _PATHS = (
     *("output.logprobs", "gold", "ok", "sample*", "*", "[*]", "output", "nothing", "runs[9].text", "q[0]", "[0][*]"),
     *("", ".", "a..b", "[", "a[b]", "a]", "x" * 2000, "a." * 40 + "a", "\x00", "runs.*.text"),
 )
+_RIGHT = {
+    "id": "idx",
+    "question": "q",
+    "answer": "output.text",
+    "samples": "runs[*].text",
+    "references": "gold",
+    "logprobs": "output.logprobs",
+    "tokens": "output.tokens",
+    "quality": "ok",
+}
 _KEYS = ("records", "id", "question", "answer", "samples", "references", "logprobs", "tokens", "quality", "other")
 
 
@@ -73,8 +83,9 @@ def eval_files(draw: st.DrawFn) -> bytes:
 def mapped_records(draw: st.DrawFn) -> tuple[bytes, dict[str, str]]:
     """Return a strategy of a record of no known kind, and of a map of its fields, of which some lead nowhere."""
     record, _ = draw(altered(_RECORD))
-    keys = draw(st.lists(st.sampled_from(_KEYS), min_size=1, max_size=5, unique=True))
-    told = {key: draw(st.sampled_from(_PATHS) | st.text(max_size=8)) for key in keys}
+    odd = draw(st.lists(st.sampled_from(_KEYS), max_size=3, unique=True))
+    told = dict(_RIGHT) if draw(st.booleans()) else {}
+    told |= {key: draw(st.sampled_from(_PATHS) | st.text(max_size=8)) for key in odd}
     return as_json(record).encode().replace(b"\n", b" "), told
 
 
