@@ -17,7 +17,7 @@ from vecuq.errors import TableError
 
 ENDING = ".eval"
 # The list of its files is held in memory; 32 MiB name about 300,000 of them.
-_LIST_BYTES = 32 * 2**20
+LIST_BYTES = 32 * 2**20
 _END, _END_BYTES, _LONGEST_COMMENT = b"PK\x05\x06", 22, 65_535
 _LONG_END = b"PK\x06\x06"
 # Where the log keeps what holds for all samples; the second is there while it runs.
@@ -90,5 +90,5 @@ def _refuse_long_list(path: Path) -> None:
     long_end = tail.rfind(_LONG_END, 0, place)
     if long_end >= 0 and len(tail) - long_end >= 48:
         size = max(size if size != 2**32 - 1 else 0, *struct.unpack_from("<Q", tail, long_end + 40))
-    if size > _LIST_BYTES:
-        raise TableError(f"{path} names more files than the {_LIST_BYTES // 2**20} MiB that are read of such a list.")
+    if size > LIST_BYTES:
+        raise TableError(f"{path} names more files than the {LIST_BYTES // 2**20} MiB that are read of such a list.")
