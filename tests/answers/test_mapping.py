@@ -162,8 +162,8 @@ def test_what_is_not_read_is_named_with_a_map_that_reads_it(write):
     with pytest.raises(TableError, match="This looks like Ragas; read it with map='question=user_input"):
         list(read_answers(write(row)))
     assert only(write(row), {"question": "user_input", "answer": "response"}).greedy.text == "Paris"
-    assert hint_of({"meta": 1, "runs": [{"prompt": "p q", "completion": "c d"}]}) == (
-        " Name its fields: map='records=runs[*],question=prompt,answer=completion'."
+    assert hint_of({"meta": 1, "runs": [{"query": "p q", "said": {"prediction": "c d"}}]}) == (
+        " Name its fields: map='records=runs[*],question=query,answer=said.prediction'."
     )
     assert "scores already" in hint_of({"id": "a", "msp": 0.5, "entropy": 1.5})
     assert hint_of({"a": {"b": [1]}}) == ""

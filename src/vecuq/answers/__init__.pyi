@@ -14,6 +14,7 @@ from .journal import Journal as Journal
 from .kinds import kinds as kinds
 from .lines import LINE_BYTES as LINE_BYTES
 from .mapping import FieldMap as FieldMap
+from .memory import record_of as record_of
 from .readers import Format as Format
 from .readers import Wrapping as Wrapping
 from .readers import formats as formats

@@ -48,7 +48,7 @@ def eval_entries(path: Path, keeps: tuple[str, ...]) -> Iterator[Entry]:
                 raise TableError(f"{path} has no samples; is it a log of Inspect AI?")
             for number, name in enumerate(names, start=1):
                 place = f"{path}, {one_line(name, most=60)}"
-                yield Entry(number, place, slim(_unpacked(archive, name, path), keeps), facts)
+                yield Entry(number, place, slim(_unpacked(archive, name, path), keeps), facts=facts)
     except _UNREADABLE as error:
         if isinstance(error, TableError):
             raise

@@ -35,11 +35,17 @@ def parts_of(entry: Entry, kind: str, *, renormalise: bool = False) -> list[Part
     fields = _object(entry.fields())
     if kind == "vecuq" or (kind == "auto" and is_ours(entry.content)):
         return parts_of_record(AnswerRecord.model_validate(fields))
-    found = (
-        formats()[kind].parts(fields, renormalise=renormalise) if kind != "auto" else _recognised(fields, renormalise)
-    )
+    found = parts_of_fields(fields, kind, renormalise=renormalise)
     meta = plain_fields(fields)
-    return [part if part.meta else replace(part, meta=meta) for part in found]
+    made = [part if part.meta else replace(part, meta=meta) for part in found]
+    return [replace(part, notes=part.notes + entry.notes) for part in made] if entry.notes else made
+
+
+def parts_of_fields(fields: Mapping[str, Any], kind: str = "auto", *, renormalise: bool = False) -> list[Part]:
+    """Return the parts of the fields of a line of another program."""
+    if kind != "auto":
+        return formats()[kind].parts(fields, renormalise=renormalise)
+    return _recognised(fields, renormalise)
 
 
 def how_read(entry: Entry, kind: str, told: FieldMap | None) -> tuple[str, str]:
@@ -74,7 +80,8 @@ def _object(value: Any) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return value
     if isinstance(value, list) and value and all(isinstance(one, Mapping) and "generated_text" in one for one in value):
-        return {"texts": as_list(value, "the list of answers", most=MOST_ANSWERS)}
+        listed: list[Mapping[str, Any]] = as_list(value, "the list of answers", most=MOST_ANSWERS)
+        return listed[0] if len(listed) == 1 else {"texts": listed}
     if isinstance(value, list):
         raise TableError(
             "a JSON object was expected, not a list; write one object per line, or name a whole list .json."

@@ -47,12 +47,13 @@ class Entry(NamedTuple):
     """One line, entry of a list or row of arrays.
 
     ``number`` counts from 1, ``place`` names file and number in words, ``content`` is None if it was too long,
-    ``facts`` are fields of the whole document that belong to every entry.
+    ``notes`` are sentences on what it was made of, ``facts`` fields of the whole document that every entry gets.
     """
 
     number: int
     place: str
     content: bytes | Mapping[str, Any] | None
+    notes: tuple[str, ...] = ()
     facts: Mapping[str, Any] = MappingProxyType({})
 
     def fields(self) -> Any:

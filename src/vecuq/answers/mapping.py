@@ -9,9 +9,9 @@ from typing import Any
 
 from vecuq._check import one_line
 from vecuq.answers.fields import as_list, as_name, as_text, as_texts, digest_of, plain_fields
-from vecuq.answers.messages import conversation
 from vecuq.answers.parts import Part
 from vecuq.answers.paths import JsonPath
+from vecuq.answers.readers.messages import conversation
 from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.answers.tokens import end_of, logprob, spelt
 from vecuq.errors import SettingError, TableError

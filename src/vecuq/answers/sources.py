@@ -15,10 +15,12 @@ from vecuq.answers.eval_files import eval_entries, is_eval_file
 from vecuq.answers.guessing import guessed_paths
 from vecuq.answers.lines import Entry, TornFileError, numbered_lines
 from vecuq.answers.mapping import FieldMap
+from vecuq.answers.ollama_chunks import whole_replies
 from vecuq.answers.paths import JsonPath
 from vecuq.answers.readers import Format, formats
 from vecuq.answers.readers.inspect import INSPECT
 from vecuq.answers.slimming import ENTRY_BYTES, slim
+from vecuq.answers.streams import assembled
 from vecuq.answers.tables import is_table_of_texts, table_entries
 from vecuq.errors import TableError
 
@@ -43,7 +45,7 @@ def entries_of(path: Path, *, kind: str = "auto", records: JsonPath | None = Non
     wrapped = _wrapped(path, kind) if is_object(path) else None
     if wrapped is not None:
         return wrapped
-    return document_entries(path) if is_document(path) else numbered_lines(path)
+    return whole_replies(assembled(document_entries(path) if is_document(path) else numbered_lines(path)))
 
 
 def map_of_table(path: Path) -> FieldMap | None:

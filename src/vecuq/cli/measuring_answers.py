@@ -8,7 +8,7 @@ from typing import Any
 
 from vecuq import workflows
 from vecuq._check import one_line, one_of
-from vecuq.cli.talk import echo, friendly_errors, note, print_json, print_lines, watching
+from vecuq.cli.talk import echo, friendly_errors, note, print_json, watching
 from vecuq.measures import text
 from vecuq.table import QUALITY
 from vecuq.transport import MAX_COLUMNS
@@ -54,11 +54,10 @@ def measure_texts(
 
 
 def _print_gaps(done: MeasuredAnswers) -> None:
-    lines: dict[str, str | None] = {f"absent: {name}": why for name, why in done.absent.items()}
-    for name, gap in done.partly.items():
-        lines[f"partly: {name}"] = f"missing in {gap.n_missing:,}, most often: {gap.reason}"
-    if lines:
-        print_lines(lines)
+    for why, names in workflows.by_reason(done.absent).items():
+        echo(f"absent: {', '.join(names)}: {why}")
+    for gap, names in workflows.by_reason(done.partly).items():
+        echo(f"partly: {', '.join(names)}: missing in {gap.n_missing:,}, most often: {gap.reason}")
 
 
 def _print_notes(done: MeasuredAnswers, similarity: str, renormalise: bool) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from vecuq._check import Array
 from vecuq.testing.attack import Attack
-from vecuq.testing.checks.answers import check_document, check_reader
+from vecuq.testing.checks.answers import check_document, check_reader, check_record_of, check_stream
 from vecuq.testing.checks.commands import check_command
 from vecuq.testing.checks.saved import check_saved_file
 from vecuq.testing.checks.servers import check_reply
@@ -26,8 +26,10 @@ from vecuq.testing.hostile.commands import GOOD_LINES, command_lines, command_na
 from vecuq.testing.hostile.documents import as_fact, document_files, eval_files, mapped_records
 from vecuq.testing.hostile.files import ENDINGS, table_files
 from vecuq.testing.hostile.folders import spoilt_files
+from vecuq.testing.hostile.json_level import altered, as_json
 from vecuq.testing.hostile.saved import SAVED_KINDS, answers_of, is_undetectable, saved_files
 from vecuq.testing.hostile.servers import replies
+from vecuq.testing.hostile.streams import event_streams
 from vecuq.testing.hostile.tables import LIBRARIES, score_tables
 
 _MORE: tuple[tuple[str, ...], ...] = (
@@ -58,6 +60,8 @@ def targets() -> dict[str, Target]:
         "document .json": Target(_documents(".json", document_files()), _check_document),
         "document .eval": Target(_documents(".eval", eval_files()), _check_document),
         "map": Target(mapped_records().map(_map_attack), _check_map),
+        "stream": Target(event_streams().map(lambda one: Attack("stream", {"stream": one})), _check_stream),
+        **{f"memory {kind}": Target(_in_memory(kind), _check_memory) for kind in READER_KINDS},
         "reply": Target(replies().map(lambda reply: Attack("reply", {"reply": reply})), _check_reply),
         **{f"command {name}": Target(_lines(name), _check_line) for name in command_names()},
         **{name: Target(_bombs(name), _check_bomb, bomb=True) for name in BOMBS},
@@ -150,6 +154,20 @@ def _map_attack(drawn: tuple[bytes, dict[str, str]]) -> Attack:
 
 def _check_map(attack: Attack) -> bool:
     return check_document(attack.files["answers.jsonl"], "answers.jsonl", json.loads(attack.facts["map"])) > 0
+
+
+def _check_stream(attack: Attack) -> bool:
+    return check_stream(attack.files["stream"]) > 1
+
+
+@st.composite
+def _in_memory(draw: st.DrawFn, kind: str) -> Attack:
+    line, _ = draw(altered(good_line(kind, "odd", draw(st.integers(0, 20)))))
+    return Attack(f"memory {kind}", {"line": as_json(line).encode()})
+
+
+def _check_memory(attack: Attack) -> bool:
+    return check_record_of(attack.files["line"])
 
 
 def _check_reply(attack: Attack) -> bool:

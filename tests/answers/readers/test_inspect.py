@@ -89,6 +89,12 @@ def test_messages_parts_log_probs_and_attachments_are_what_they_are(tmp_path):
     assert (record.greedy.text, record.greedy.logprobs, record.greedy.finish) == ("Yes", (-0.5,), "length")
 
 
+def test_a_call_of_a_tool_is_its_name_with_its_arguments(tmp_path):
+    called = {"content": "", "tool_calls": [{"id": "1", "function": "search", "arguments": {"q": "Paris"}}]}
+    (record,) = read_answers(write(tmp_path, log(sample(output={"choices": [{"message": called}]}))), strict=True)
+    assert record.greedy.text == 'search({"q": "Paris"})'
+
+
 def test_a_sample_that_failed_is_refused_with_its_message(tmp_path):
     failed = sample(2, error={"message": "rate limit", "traceback": "..."})
     reader = read_answers(write(tmp_path, log(sample(1), failed)))

@@ -7,9 +7,9 @@ from typing import Any
 
 from vecuq._check import one_line
 from vecuq.answers.fields import as_list, as_mapping, as_name, as_texts, plain_fields
-from vecuq.answers.messages import conversation, text_of
 from vecuq.answers.parts import Part
 from vecuq.answers.readers.format import Format, Wrapping
+from vecuq.answers.readers.messages import call_text, conversation, text_of
 from vecuq.answers.readers.openai import answer_of_choice
 from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.errors import TableError
@@ -73,10 +73,16 @@ def _role(task: Mapping[str, Any]) -> str | None:
 def _answer(choice: Any, fields: Mapping[str, Any], renormalise: bool) -> Answer:
     given = as_mapping(choice, "a choice")
     message = as_mapping(given.get("message"), "message")
-    text = _attached(text_of(message.get("content")), fields) or ""
+    text = _attached(text_of(message.get("content"), "content"), fields) or _calls(message)
     finish = {"max_tokens": "length"}.get(str(given.get("stop_reason")), given.get("stop_reason"))
     said = {"message": {"content": text}, "logprobs": given.get("logprobs"), "finish_reason": finish}
     return answer_of_choice(said, renormalise=renormalise)
+
+
+def _calls(message: Mapping[str, Any]) -> str:
+    """Return the tools that a message calls, one per line; a call has the name of its tool under ``function``."""
+    calls = [as_mapping(one, "a tool call") for one in as_list(message.get("tool_calls") or [], "tool_calls")]
+    return "\n".join(call_text(call.get("function"), call.get("arguments")) for call in calls)
 
 
 def _attached(text: str | None, fields: Mapping[str, Any]) -> str | None:

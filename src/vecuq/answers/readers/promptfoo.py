@@ -8,9 +8,9 @@ from typing import Any
 
 from vecuq._check import one_line
 from vecuq.answers.fields import as_mapping, as_texts, digest_of, plain_fields
-from vecuq.answers.messages import conversation
 from vecuq.answers.parts import Part
 from vecuq.answers.readers.format import Format, Wrapping
+from vecuq.answers.readers.messages import conversation
 from vecuq.answers.schema import Answer
 from vecuq.errors import TableError
 
