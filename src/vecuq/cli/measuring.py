@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from vecuq import workflows
-from vecuq._check import in_range, one_of
+from vecuq._check import in_range, one_of, whole_number
 from vecuq._run import resolve_jobs
 from vecuq.cli.catalogue import catalogue, print_catalogue
 from vecuq.cli.explaining_answers import explain as explain_answers
@@ -111,8 +111,8 @@ def measure(
         typer.Option(
             "--map",
             help="Answers: names or paths of fields that no format knows, comma-separated, for answer, samples, "
-            "references, question, id, logprobs, tokens, quality; and records, where they lie in a JSON document; as "
-            "in --map 'records=results[*],answer=output.text,samples=runs[*].text,references=gold'.",
+            "references, question, id, logprobs, tokens, quality; and records, where they lie in a JSON document: "
+            "'answer=output.text,samples=runs[*].text'.",
             metavar="KEY=FIELD",
         ),
     ] = None,
@@ -123,7 +123,7 @@ def measure(
         bool,
         typer.Option("--explain", help="Answers: print how the first records were understood, and write nothing."),
     ] = False,
-    first: Annotated[int, typer.Option(help="With --explain: how many records are printed.", min=1, max=1000)] = 3,
+    first: Annotated[int, typer.Option(help="With --explain: how many records are printed.", metavar="N")] = 3,
     no_formulas: NoFormulas = False,
     force: Force = False,
     as_json: AsJson = False,
@@ -145,6 +145,7 @@ def measure(
     elif any(of_answers):
         with usage_errors():
             told = mapped(map, kind)
+            whole_number("first", first, 1)
             n_jobs = resolve_jobs(-1 if jobs is None else jobs)
             wanted = wanted_of_answers(listed(measures), similarity, quality)
         reading = {"samples": samples or (), "kind": kind, "map": told, "renormalise": renormalise}
