@@ -12,6 +12,9 @@ from vecuq.errors import TableError
 if TYPE_CHECKING:
     from vecuq.answers import AnswerReader, AnswerRecord
 
+# Why an answer has no quality where none was wanted; a table without any says nothing of it.
+NO_VERDICT = "the file has no verdict on the answer"
+
 
 class Gap(NamedTuple):
     """Missing values of one column: how many, and the most frequent reason."""
@@ -153,7 +156,7 @@ class AnswerTally:
             n_rows=self.n_rows - left_out,
             n_left_out=left_out,
             columns=kept,
-            absent={name: gap.reason for name, gap in gaps.items() if name not in kept},
+            absent={name: gap.reason for name, gap in gaps.items() if name not in kept and gap.reason != NO_VERDICT},
             partly={name: gap for name, gap in gaps.items() if name in kept},
             n_skipped=reader.n_skipped,
             problems=tuple(reader.problems),
