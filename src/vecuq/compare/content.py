@@ -17,6 +17,7 @@ from vecuq.compare.lexical import WITHOUT_SPACES
 from vecuq.compare.numbers import number_in
 from vecuq.compare.stemming import stem
 from vecuq.compare.vocabulary import (
+    IRREGULAR,
     LEADS,
     MONTHS,
     NEGATIONS,
@@ -28,6 +29,10 @@ from vecuq.compare.vocabulary import (
     UNITS,
 )
 
+# A leading yes or no speaks for itself: "No, ..." and "No it is ...", but not "No evidence" and not "No es seguro".
+_LEAD = re.compile(
+    rf"\W*({'|'.join(LEADS)})(?=\s*(?:[-,.!;:\u2013\u2014\u3001\u3002\uff0c]|$)|\s+(?:it|he|she|they|there|that|this|i|you|we)\b)"
+)
 _ISO_DATE = re.compile(r"(?<![\w-])(\d{4})-(\d\d)-(\d\d)(?![\w-])")
 _NUMBER = r"(?:(?<![\w.])[-\u2212])?(?<![^\W\d_])(?:\d+/\d+(?![\d/])|(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)"
 _TOKEN = re.compile(
@@ -39,6 +44,7 @@ _CODE = re.compile(r"```|^\s*(?:def|class|import|from|return|function|const|let|
 _FENCE = re.compile(r"```\w*")
 _CODE_TOKEN = re.compile(r"\w+|[^\w\s]")
 _NOT = "!"
+_POLAR: dict[str, tuple[str, ...]] = {"false": (_NOT, "true")} | dict.fromkeys(NEGATIONS, (_NOT,))
 # Longer texts are compared by their start: what follows costs time and memory, and seldom changes the meaning.
 MOST_LETTERS = 20_000
 
@@ -76,18 +82,13 @@ def content_of(text: str) -> Content:
     """
     plain = _plain(text[:MOST_LETTERS])
     if _CODE.search(plain):
-        tokens = tuple(_CODE_TOKEN.findall(_FENCE.sub("", text[:MOST_LETTERS])))
-        return Content(frozenset(tokens), code=tokens)
-    parts = [part for part in _SENTENCE_END.split(plain) if part]
-    lead, sentences = "", []
-    for part in parts:
-        tokens_here = _TOKEN.findall(part)
-        if not lead and not sentences and tokens_here and tokens_here[0] in LEADS:
-            lead = LEADS[tokens_here.pop(0)]
-        if tokens_here:
-            sentences.append(_sentence(tokens_here))
+        written = tuple(_CODE_TOKEN.findall(_FENCE.sub("", text[:MOST_LETTERS])))
+        return Content(frozenset(written), code=written)
+    lead = _LEAD.match(plain)
+    parts = _SENTENCE_END.split(plain if lead is None else plain[lead.end() :])
+    sentences = tuple(_sentence(tokens) for part in parts if (tokens := _TOKEN.findall(part)))
     words = frozenset[str]().union(*(one.words for one in sentences))
-    return Content(words, sum(one.negated for one in sentences) % 2 == 1, lead, tuple(sentences))
+    return Content(words, sum(one.negated for one in sentences) % 2 == 1, LEADS[lead[1]] if lead else "", sentences)
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -127,14 +128,18 @@ def _read(token: str) -> tuple[str, ...]:
         return (f"#{number_in(token)!r}",)
     word, _, ending = token.replace("\u2019", "'").partition("'")
     if ending == "t" and word.endswith("n"):
-        return (_NOT,) if word[:-1] in STOP_WORDS or word in ("can", "won", "shan") else (_NOT, stem(word[:-1]))
-    if word in NEGATIONS:
-        return (_NOT,)
-    if word == "false":
-        return (_NOT, "true")
-    if word in STOP_WORDS:
-        return ()
-    return (_number_word(word) or UNITS.get(word) or (stem(word) if 3 < len(word) <= 40 else word[:200]),)
+        verb = word[:-1]
+        return (_NOT,) if verb in STOP_WORDS or verb in ("ca", "wo", "sha") else (_NOT, _stemmed(verb))
+    if word in _POLAR:
+        return _POLAR[word]
+    if len(word) == 1 and ending:  # l'eau, n'est
+        word = ending
+    return () if word in STOP_WORDS else (_number_word(word) or UNITS.get(word) or _stemmed(word),)
+
+
+def _stemmed(word: str) -> str:
+    plain = IRREGULAR.get(word, word)
+    return stem(plain) if 3 < len(plain) <= 40 else plain[:200]
 
 
 def _number_word(word: str) -> str:

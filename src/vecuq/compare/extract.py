@@ -21,7 +21,8 @@ _LETTER = r"[\(\[]?\s*\**\s*([A-J])\s*\**\s*[\)\]]?"
 _ALONE = re.compile(rf"\W*{_LETTER}\W*")
 _LEADING = re.compile(r"\W*(?:\(([A-J])\)|\[([A-J])\]|([A-J])\s*[.):])\**\s+\S")
 _CUED = re.compile(
-    rf"(?i:\b(?:answer|choice|option)\b)(?i:\s+(?:is|would be|should be|letter|choice|option))*\W{{0,8}}?{_LETTER}(?![\w'])"
+    r"(?i:\b(?:answer|choice|option)\b)(?i:\s+(?:is|would be|should be|letter|choice|option))*"
+    rf"\W{{0,8}}?{_LETTER}(?![\w'])"
 )
 _IN_BRACKETS = re.compile(r"\(([A-J])\)")
 

@@ -54,10 +54,9 @@ def final_answers(question: str, texts: Sequence[str]) -> Finals:
     cued = {text: _after_cue(text) for text in given}
     if given and _nearly_all(cued, given):
         return _completed(cued)
-    if given and sum(len(text) > _SHORT for text in given) >= _MOST * len(given):
-        calculated = {text: _calculated(text) for text in given}
-        if _nearly_all(calculated, given):
-            return Finals("final answers (numbers)", calculated)
+    calculated = {text: _calculated(text) for text in given}
+    if given and _nearly_all(calculated, given):
+        return _completed(calculated)
     return Finals(WORDS, {text: text for text in texts})
 
 
@@ -98,7 +97,7 @@ def _cleaned(segment: str) -> str:
 
 def _calculated(text: str) -> str | None:
     """Return the last number of a text that calculates."""
-    return last_number_text(text) if _CALCULATED.search(text) else None
+    return last_number_text(text) if "```" not in text and _CALCULATED.search(text) else None
 
 
 def _completed(cued: dict[str, str | None]) -> Finals:

@@ -68,8 +68,9 @@ class Meaning:
         flipped = False
         if mine and theirs:
             mine, theirs, flipped = _without_prefixes(mine, theirs)
-        if mine and theirs and (mine - self._asked or theirs - self._asked):
-            mine, theirs = mine - self._asked, theirs - self._asked
+        # The question's own words are no difference between two answers that agree on something else.
+        if mine and theirs and (left.words & right.words) - self._asked:
+            mine, theirs = _reduced(mine, theirs, self._asked)
         if _opposed(left, right, flipped):
             return 0.0
         return 1.0 if not mine or not theirs else _PARTLY * _shared(left.words, right.words)
@@ -80,15 +81,34 @@ def _shared(one: frozenset[str], other: frozenset[str]) -> float:
     return 2.0 * len(one & other) / (len(one) + len(other))
 
 
+def _reduced(
+    mine: frozenset[str], theirs: frozenset[str], asked: frozenset[str]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return two differences without the words of the question, unless both consist of them: then they count."""
+    left, right = mine - asked, theirs - asked
+    return (left, right) if left or right else (mine, theirs)
+
+
 def _without_prefixes(mine: frozenset[str], theirs: frozenset[str]) -> tuple[frozenset[str], frozenset[str], bool]:
     """Take ``unsafe`` for not ``safe`` where the other text has ``safe``; whether that negates is the last result."""
     negated = False
     for one, other in ((mine, theirs), (theirs, mine)):
         for word in one:
-            base = next((word[len(p) :] for p in _PREFIXES if word.startswith(p) and word[len(p) :] in other), None)
+            base = _without_prefix(word, other)
             if base is not None:
                 mine, theirs, negated = mine - {word, base}, theirs - {word, base}, not negated
     return mine, theirs, negated
+
+
+def _without_prefix(word: str, among: frozenset[str]) -> str | None:
+    """Return the word that another one negates by its prefix; stems of the two may end differently."""
+    for prefix in _PREFIXES:
+        base = word.removeprefix(prefix)
+        if base != word and len(base) >= 3:
+            for other in among:
+                if other.startswith(base) and len(other) - len(base) <= 3:
+                    return other
+    return None
 
 
 def _opposed(left: Content, right: Content, flipped: bool) -> bool:

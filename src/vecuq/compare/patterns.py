@@ -12,7 +12,9 @@ import re
 import subprocess
 import sys
 import warnings
+from contextlib import suppress
 from threading import Lock, Timer
+from typing import Any
 
 from vecuq._check import one_line
 from vecuq.errors import SettingError, TableError
@@ -84,7 +86,7 @@ class _Matcher:
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None or self._process.poll() is not None:
             self.stop()
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: S603 - our own program, and no shell
                 [sys.executable, "-I", "-S", "-W", "ignore", "-c", _WORKER],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -114,11 +116,9 @@ def _exchanged(process: subprocess.Popen[str], line: str) -> str:
         return ""
 
 
-def _close(stream: object) -> None:
-    try:
-        stream.close()  # type: ignore[attr-defined]
-    except OSError:  # what was not sent is lost, and nobody waits for it
-        pass
+def _close(stream: Any) -> None:
+    with suppress(OSError):  # what was not sent is lost, and nobody waits for it
+        stream.close()
 
 
 _MATCHER = _Matcher()
@@ -126,11 +126,11 @@ atexit.register(_MATCHER.stop)
 
 
 def last_match(pattern: str, text: str) -> str | None:
-    """Return the first group of the last match of a pattern, or the whole match where it has no group.
+    r"""Return the first group of the last match of a pattern, or the whole match where it has no group.
 
     Examples
     --------
-    >>> last_match(r"#### (\\d+)", "#### 3 and then #### 18")
+    >>> last_match(r"#### (\d+)", "#### 3 and then #### 18")
     '18'
     """
     return _MATCHER.last_match(pattern, text)
