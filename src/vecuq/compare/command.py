@@ -51,9 +51,9 @@ class CommandJudge:
         """Return one number per (question, one text, another)."""
         lines = [json.dumps({"question": q, "one": one, "other": other}) for q, one, other in asked]
         with self._lock:
-            return [self._number(line) for line in self._exchanged(lines)]
+            return self._exchanged(lines)
 
-    def _exchanged(self, lines: Sequence[str]) -> list[str]:
+    def _exchanged(self, lines: Sequence[str]) -> list[float]:
         process = self._started()
         assert process.stdin is not None and process.stdout is not None  # noqa: S101,PT018 - both are pipes
         late: list[bool] = []
@@ -62,23 +62,19 @@ class CommandJudge:
         writer = Thread(target=_write, args=(process.stdin, lines), daemon=True)
         bound.start()
         writer.start()
+        found: list[float] = []
         try:
-            found = [process.stdout.readline(_MOST_LETTERS) for _ in lines]
+            while len(found) < len(lines) and (line := process.stdout.readline(_MOST_LETTERS)):
+                found.append(self._number(line))
         finally:
             bound.cancel()
-        if not all(found):
-            self._refuse(process, late=bool(late), n_found=sum(map(bool, found)), wanted=len(lines))
+        if len(found) < len(lines):
+            self._stop()
+            why = f"ended (exit code {process.returncode}) after {len(found)} of {len(lines)} lines."
+            slow = f"took more than {self._timeout:g} s; does it flush its output after each line?"
+            raise TableError(f"The command {self.name!r} {slow if late else why}")
         writer.join()
         return found
-
-    def _refuse(self, process: subprocess.Popen[str], *, late: bool, n_found: int, wanted: int) -> None:
-        self._stop()
-        why = (
-            f"took more than {self._timeout:g} s; does it flush its output after each line?"
-            if late
-            else f"ended (exit code {process.returncode}) after {n_found} of {wanted} lines."
-        )
-        raise TableError(f"The command {self.name!r} {why}")
 
     def _number(self, line: str) -> float:
         try:
