@@ -21,6 +21,7 @@ from vecuq.compare.vocabulary import (
     LEADS,
     MONTHS,
     NEGATIONS,
+    PREFIXES,
     SCALES,
     SPELT,
     STOP_WORDS,
@@ -34,11 +35,13 @@ _LEAD = re.compile(
     rf"\W*({'|'.join(LEADS)})(?=\s*(?:[-,.!;:\u2013\u2014\u3001\u3002\uff0c]|$)|\s+(?:it|he|she|they|there|that|this|i|you|we)\b)"
 )
 _ISO_DATE = re.compile(r"(?<![\w-])(\d{4})-(\d\d)-(\d\d)(?![\w-])")
-_NUMBER = r"(?:(?<![\w.])[-\u2212])?(?<![^\W\d_])(?:\d+/\d+(?![\d/])|(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)"
+# Words first, since most tokens are; a number after a letter belongs to the word.
 _TOKEN = re.compile(
-    rf"{_NUMBER}(?:(?:st|nd|rd|th)\b)?|[{WITHOUT_SPACES}]|[^\W_{WITHOUT_SPACES}]+(?:['\u2019][^\W_]+)?|[%$€£¥<>≤≥≠]"
+    rf"[^\W\d_{WITHOUT_SPACES}][^\W_{WITHOUT_SPACES}]*(?:['\u2019][^\W_]+)?"
+    r"|(?:(?<![\w.])[-\u2212])?(?:\d+/\d+(?![\d/])|(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)(?:(?:st|nd|rd|th)\b)?"
+    rf"|[{WITHOUT_SPACES}]|[%$€£¥<>≤≥≠]"
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f])|\s*\n\s*")
+_SENTENCE_END = re.compile(r"[.!?;](?=\s)|[\n\u3002\uff01\uff1f]")
 _ACCENT = re.compile("[\u0300-\u036f]")
 _CODE = re.compile(r"```|^\s*(?:def|class|import|from|return|function|const|let|var|public|#include)\b.*[({;:=]", re.M)
 _FENCE = re.compile(r"```\w*")
@@ -57,13 +60,17 @@ class Sentence(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a text says: all its words, polarity, a leading yes or no, its sentences, its tokens if it is code."""
+    """What a text says: all its words, polarity, a leading yes or no, its sentences, its tokens if it is code.
+
+    ``prefixed`` are the words that may deny another one by their prefix, such as ``unsafe``.
+    """
 
     words: frozenset[str]
     negated: bool = False
     lead: str = ""
     sentences: tuple[Sentence, ...] = ()
     code: tuple[str, ...] = ()
+    prefixed: frozenset[str] = frozenset()
 
     @property
     def is_empty(self) -> bool:
@@ -81,19 +88,24 @@ def content_of(text: str) -> Content:
     (['#1000.0', 'dose', 'mg'], True, 'no')
     """
     plain = _plain(text[:MOST_LETTERS])
-    if _CODE.search(plain):
+    if any(mark in plain for mark in "`({;:=") and _CODE.search(plain):
         written = tuple(_CODE_TOKEN.findall(_FENCE.sub("", text[:MOST_LETTERS])))
         return Content(frozenset(written), code=written)
     lead = _LEAD.match(plain)
     parts = _SENTENCE_END.split(plain if lead is None else plain[lead.end() :])
     sentences = tuple(_sentence(tokens) for part in parts if (tokens := _TOKEN.findall(part)))
-    words = frozenset[str]().union(*(one.words for one in sentences))
-    return Content(words, sum(one.negated for one in sentences) % 2 == 1, LEADS[lead[1]] if lead else "", sentences)
+    words = sentences[0].words if len(sentences) == 1 else frozenset[str]().union(*(one.words for one in sentences))
+    negated = sum(one.negated for one in sentences) % 2 == 1
+    return Content(words, negated, LEADS[lead[1]] if lead else "", sentences, (), _prefixed(words))
 
 
 def words_of(text: str) -> frozenset[str]:
     """Return the content words of a text, negations left out."""
     return _sentence(_TOKEN.findall(_plain(text[:MOST_LETTERS]))).words
+
+
+def _prefixed(words: frozenset[str]) -> frozenset[str]:
+    return frozenset([word for word in words if word.startswith(PREFIXES)])
 
 
 def _plain(text: str) -> str:
@@ -124,7 +136,7 @@ def _read(token: str) -> tuple[str, ...]:
     """Return what a token counts as: nothing, a negation, a number (#), a part of one (u, +, *), or a stem."""
     if token in SYMBOLS:
         return (SYMBOLS[token],)
-    if token[-1:].isdigit() or token[0].isdigit() or token[0] in "-\u2212.":
+    if token[0].isdigit() or token[0] in "-\u2212.":
         return (f"#{number_in(token)!r}",)
     word, _, ending = token.replace("\u2019", "'").partition("'")
     if ending == "t" and word.endswith("n"):

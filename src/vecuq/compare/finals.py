@@ -16,7 +16,9 @@ _CUE = re.compile(
     r"|答案是?\s*[::]?|答え\s*(?:は|[::])|####)\s*",
     re.IGNORECASE,
 )
-_WITH_CUE = re.compile(r"answer|####|antwort|r[eé]ponse|respuesta|risposta|resposta|ответ|答", re.IGNORECASE)
+# Most texts have none of these, and need no search.
+_CUES = ("answer", "####", "antwort", "ponse", "respuesta", "risposta", "resposta", "ответ", "答")
+_CHOOSING = ("answer", "choice", "option")
 _SEGMENT_END = re.compile(r"\n|[.!?](?=\s|$)|[\u3002\uff01\uff1f]")
 _LISTED = re.compile(r"(?:^|\s)\(?([A-J])[).:]\s")
 _PLAIN_CHOICE = re.compile(
@@ -67,11 +69,17 @@ def _nearly_all(found: dict[str, str | None], texts: Sequence[str]) -> bool:
 def _choices(question: str, texts: Sequence[str]) -> dict[str, str | None] | None:
     """Return the letters that the texts choose; None if the question lists no choices and the texts are no letters."""
     listed = len(set(_LISTED.findall(question))) >= 2
-    fits = [listed or _PLAIN_CHOICE.match(text) is not None for text in texts]
+    fits = [listed or _is_plain_choice(text) for text in texts]
     if not texts or sum(fits) < _MOST * len(texts):
         return None
     found = {text: choice_in(text) if fit else None for text, fit in zip(texts, fits, strict=True)}
     return found if _nearly_all(found, texts) else None
+
+
+def _is_plain_choice(text: str) -> bool:
+    lower = text.lower()
+    may_be = len(text) < 12 or any(word in lower for word in _CHOOSING)
+    return may_be and _PLAIN_CHOICE.match(text) is not None
 
 
 def _after_cue(text: str) -> str | None:
@@ -79,7 +87,8 @@ def _after_cue(text: str) -> str | None:
     boxed = boxed_in(text) if "boxed{" in text else None
     if boxed is not None:
         return _cleaned(boxed)
-    if _WITH_CUE.search(text) is None:
+    lower = text.lower()
+    if not any(cue in lower for cue in _CUES):
         return None
     for cue in reversed(list(_CUE.finditer(text))):
         rest = text[cue.end() :].lstrip()
@@ -97,7 +106,8 @@ def _cleaned(segment: str) -> str:
 
 def _calculated(text: str) -> str | None:
     """Return the last number of a text that calculates."""
-    return last_number_text(text) if "```" not in text and _CALCULATED.search(text) else None
+    calculates = "=" in text and "```" not in text and _CALCULATED.search(text)
+    return last_number_text(text) if calculates else None
 
 
 def _completed(cued: dict[str, str | None]) -> Finals:

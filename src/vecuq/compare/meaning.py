@@ -8,9 +8,9 @@ from dataclasses import replace
 from vecuq.compare.comparison import Comparison, Pair
 from vecuq.compare.content import Content, Sentence, content_of, words_of
 from vecuq.compare.finals import WORDS, Finals, final_answers
+from vecuq.compare.vocabulary import PREFIXES
 
 _ALTERNATIVES = frozenset(("or", "vs", "versus", "between", "either", "oder", "ou"))
-_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis")
 # Texts that share words and differ in others are not the same, and more alike than texts that share nothing.
 _PARTLY = 0.49
 _LONG = 3
@@ -64,16 +64,25 @@ class Meaning:
         return Content(frozenset((part,))) if self._choices else content_of(part)
 
     def _short(self, left: Content, right: Content) -> float:
+        shared = len(left.words & right.words)
+        differ, flipped = shared < len(left.words) and shared < len(right.words), False
+        if differ and (left.prefixed or right.prefixed or self._asked & left.words or self._asked & right.words):
+            differ, flipped = self._still_differ(left, right)
+        if _opposed(left, right, flipped):
+            return 0.0
+        return _PARTLY * _shared(left.words, right.words) if differ else 1.0
+
+    def _still_differ(self, left: Content, right: Content) -> tuple[bool, bool]:
+        """Whether each text has words that the other lacks, prefixes and the question's words left aside.
+
+        The second result is whether one of these prefixes denies what the other text says.
+        """
         mine, theirs = left.words - right.words, right.words - left.words
-        flipped = False
-        if mine and theirs:
-            mine, theirs, flipped = _without_prefixes(mine, theirs)
+        mine, theirs, flipped = _without_prefixes(mine, theirs, left.prefixed | right.prefixed)
         # The question's own words are no difference between two answers that agree on something else.
         if mine and theirs and (left.words & right.words) - self._asked:
             mine, theirs = _reduced(mine, theirs, self._asked)
-        if _opposed(left, right, flipped):
-            return 0.0
-        return 1.0 if not mine or not theirs else _PARTLY * _shared(left.words, right.words)
+        return bool(mine and theirs), flipped
 
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
@@ -89,11 +98,13 @@ def _reduced(
     return (left, right) if left or right else (mine, theirs)
 
 
-def _without_prefixes(mine: frozenset[str], theirs: frozenset[str]) -> tuple[frozenset[str], frozenset[str], bool]:
+def _without_prefixes(
+    mine: frozenset[str], theirs: frozenset[str], prefixed: frozenset[str]
+) -> tuple[frozenset[str], frozenset[str], bool]:
     """Take ``unsafe`` for not ``safe`` where the other text has ``safe``; whether that negates is the last result."""
     negated = False
     for one, other in ((mine, theirs), (theirs, mine)):
-        for word in one:
+        for word in one & prefixed:
             base = _without_prefix(word, other)
             if base is not None:
                 mine, theirs, negated = mine - {word, base}, theirs - {word, base}, not negated
@@ -102,7 +113,7 @@ def _without_prefixes(mine: frozenset[str], theirs: frozenset[str]) -> tuple[fro
 
 def _without_prefix(word: str, among: frozenset[str]) -> str | None:
     """Return the word that another one negates by its prefix; stems of the two may end differently."""
-    for prefix in _PREFIXES:
+    for prefix in PREFIXES:
         base = word.removeprefix(prefix)
         if base != word and len(base) >= 3:
             for other in among:

@@ -26,6 +26,7 @@ _NEGATIONS = """
 not no never without none neither nobody nothing cannot nowhere nicht kein keine keinen keinem keiner nie pas
     jamais aucun aucune nunca jamas non nao не нет никогда 不 没 沒 無 无 未 非"""
 NEGATIONS = frozenset(_NEGATIONS.split())
+PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis")
 STOP_WORDS = frozenset((*_ENGLISH.split(), *_OTHERS.split(), *_CHARACTERS)) - NEGATIONS
 _YES, _NO = "yes yeah yep yup ja oui si da да 是", "no nope nah nein non nao нет 不"
 LEADS = dict.fromkeys(_YES.split(), "yes") | dict.fromkeys(_NO.split(), "no")
