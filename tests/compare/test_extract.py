@@ -42,8 +42,9 @@ from vecuq.measures.text import TextSettings, measure_answer
         ("json:answer", '{"answer": ', None),
         ("regex:#### (.*)", "so\n#### 18", "18"),
         ("regex:[0-9]+", "1 and 2", "2"),
-        ("regex:x(y)?", "x", None),
+        ("regex:x(y)?", "x", "x"),
         ("regex:é+", "né", "é"),
+        ("regex:a|b(c)", "bc a", "a"),
     ],
 )
 def test_the_final_answer_is_found_as_models_write_it(spec, text, found):

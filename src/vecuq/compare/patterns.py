@@ -32,7 +32,7 @@ for line in sys.stdin:
     for found in re.finditer(pattern, text):
         pass
     alarm(0)
-    said = None if found is None else (found[0] if not found.re.groups else found[1])
+    said = found and next((group for group in found.groups() if group is not None), found[0])
     print(json.dumps(said), flush=True)
 """
 
@@ -65,7 +65,7 @@ class _Matcher:
         self._lock = Lock()
 
     def last_match(self, pattern: str, text: str) -> str | None:
-        """Return the first group of the last match, or the whole match where there is no group; None for no match."""
+        """Return the first group that took part in the last match, or the whole match; None for no match."""
         with self._lock:
             process = self._started()
             bound = Timer(SECONDS, process.kill)
@@ -126,7 +126,7 @@ atexit.register(_MATCHER.stop)
 
 
 def last_match(pattern: str, text: str) -> str | None:
-    r"""Return the first group of the last match of a pattern, or the whole match where it has no group.
+    r"""Return the first group that took part in the last match of a pattern, or the whole match if none did.
 
     Examples
     --------
