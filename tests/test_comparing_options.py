@@ -24,7 +24,7 @@ def answers(tmp_path):
         {
             "id": "numbers",
             "references": ["4"],
-            "samples": [{"text": f"<think>5</think>The answer is {n}."} for n in "445"],
+            "samples": [{"text": f"<think>5</think>Answer: {n}."} for n in "445"],
         },
     ]
     path = tmp_path / "answers.jsonl"
@@ -53,7 +53,7 @@ def test_what_was_compared_is_printed_and_kept_beside_the_scores(run, answers, t
 
 @pytest.mark.parametrize(("answer", "values"), [("first", [1.0, 0.5]), ("majority", [0.5, 0.5])])
 def test_the_sample_that_stands_for_the_answer_is_chosen_and_judged(run, answers, tmp_path, answer, values):
-    options = ("--answer", answer, "--similarity", "exact", "--extract", "regex:Canberra|Sydney|answer is (.)")
+    options = ("--answer", answer, "--similarity", "exact", "--extract", "regex:Canberra|Sydney|Answer: (.)")
     done, table = measured(run, answers, tmp_path, *options, "--quality", "exact_match", "--strip-think")
     assert "<think>" not in done.stderr
     assert list(table["quality"]) == [float(answer == "majority"), 1.0]

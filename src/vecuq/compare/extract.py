@@ -115,8 +115,8 @@ def extraction(spec: str) -> Extraction:
     ----------
     spec
         ``"last_number"``; ``"choice"``: a letter A to J; ``"boxed"``: LaTeX; ``"json:FIELD"``, also
-        ``"json:a.b"``; ``"regex:PATTERN"``: the first group of the last match, or the whole match if no group took part. A pattern runs
-        with a time bound.
+        ``"json:a.b"``; ``"regex:PATTERN"``: the first group of the last match, or the whole match if no group
+        took part. A pattern runs with a time bound.
 
     Examples
     --------
