@@ -1,13 +1,11 @@
 """Final answers within texts, and patterns that cannot hang."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vecuq.compare import extraction, has_thinking, without_thinking
-from vecuq.compare.patterns import SECONDS, last_match
+from vecuq.compare import Meaning, extraction, has_thinking, without_thinking
+from vecuq.compare.patterns import last_match
 from vecuq.errors import SettingError, TableError
 from vecuq.measures.text import TextSettings, measure_answer
 
@@ -58,10 +56,8 @@ def test_an_extraction_that_cannot_be_is_refused_at_once(spec):
 
 
 def test_a_pattern_of_exponential_time_is_stopped_and_the_next_one_works():
-    started = time.monotonic()
     with pytest.raises(TableError, match="took more than"):
         last_match("(a+)+$", "a" * 60 + "b")
-    assert time.monotonic() - started < 20 * SECONDS  # it ends; how soon depends on the machine
     assert last_match("(a+)", "baa") == "aa"
 
 
@@ -109,3 +105,38 @@ def test_texts_without_a_final_answer_differ_from_those_with_one_and_are_compare
     how = TextSettings(similarity="rouge_l", extract="last_number")
     found = measure_answer({"text": "no idea", "samples": ["18", "no idea at all"]}, ["consistency"], how)
     assert found.values["consistency"] == pytest.approx(1 - (0 + 2 * 2 / 6) / 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "answer" + " " * 100_000,
+        "answer is " * 20_000,
+        "the answer to " * 10_000,
+        "(" * 100_000,
+        "*" * 100_000 + "A",
+        "1" * 100_000,
+        "1," * 50_000,
+        "1/" * 50_000,
+        "<think>" * 20_000,
+        "<think>" * 10_000 + "</think>" * 10_000,
+        r"\boxed{" * 20_000,
+        '{"a":' * 20_000,
+        "[" * 100_000,
+        "a. " * 40_000,
+        "a\n" * 40_000,
+        "option A " * 20_000,
+        "= " * 50_000,
+        "'" * 50_000,
+        "a'" * 50_000,
+    ],
+    ids=lambda text: repr(text[:12]),
+)
+def test_hostile_texts_cost_bounded_work(text):
+    """Each ends in a fraction of a second; a search of quadratic time would take minutes."""
+    for spec in ("last_number", "choice", "boxed", "json:a"):
+        extraction(spec)(text)
+    without_thinking(text)
+    meaning = Meaning(text[:1000], [text, text + "b"])
+    assert 0.0 <= meaning(text, text + "b") <= 1.0
+    assert 0.0 <= Meaning("", ["x", text])("x", text) <= 1.0

@@ -50,6 +50,7 @@ _NOT = "!"
 _POLAR: dict[str, tuple[str, ...]] = {"false": (_NOT, "true")} | dict.fromkeys(NEGATIONS, (_NOT,))
 # Longer texts are compared by their start: what follows costs time and memory, and seldom changes the meaning.
 MOST_LETTERS = 20_000
+_MOST_SENTENCES, _LONGEST = 100, 60
 
 
 class Sentence(NamedTuple):
@@ -96,7 +97,7 @@ def content_of(text: str) -> Content:
     sentences = tuple(_sentence(tokens) for part in parts if (tokens := _TOKEN.findall(part)))
     words = sentences[0].words if len(sentences) == 1 else frozenset[str]().union(*(one.words for one in sentences))
     negated = sum(one.negated for one in sentences) % 2 == 1
-    return Content(words, negated, LEADS[lead[1]] if lead else "", sentences, (), _prefixed(words))
+    return Content(words, negated, LEADS[lead[1]] if lead else "", sentences[:_MOST_SENTENCES], (), _prefixed(words))
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -122,7 +123,7 @@ def _spelt_date(found: re.Match[str]) -> str:
 
 
 def _sentence(tokens: list[str]) -> Sentence:
-    read = [code for token in tokens for code in _read(token)]
+    read = [code for token in tokens for code in _read(token if len(token) <= _LONGEST else token[:_LONGEST])]
     kept = _composed(read) if any(code[0] in "u+*" and code[1:2].isdigit() for code in read) else read
     negations = kept.count(_NOT)
     words = frozenset(kept) - {_NOT}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 import re
 import subprocess
 import sys
@@ -63,6 +64,7 @@ class _Matcher:
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
         self._lock = Lock()
+        self._owner = 0
 
     def last_match(self, pattern: str, text: str) -> str | None:
         """Return the first group that took part in the last match, or the whole match; None for no match."""
@@ -84,8 +86,9 @@ class _Matcher:
         return found
 
     def _started(self) -> subprocess.Popen[str]:
-        if self._process is None or self._process.poll() is not None:
+        if self._owner != os.getpid() or self._process is None or self._process.poll() is not None:
             self.stop()
+            self._owner = os.getpid()
             self._process = subprocess.Popen(  # noqa: S603 - our own program, and no shell
                 [sys.executable, "-I", "-S", "-W", "ignore", "-c", _WORKER],
                 stdin=subprocess.PIPE,
@@ -96,8 +99,8 @@ class _Matcher:
         return self._process
 
     def stop(self) -> None:
-        """End the process."""
-        if self._process is not None:
+        """End the process, unless it belongs to a parent that this process was forked from."""
+        if self._process is not None and self._owner == os.getpid():
             self._process.kill()
             self._process.wait()
             for stream in (self._process.stdin, self._process.stdout):
