@@ -11,32 +11,22 @@ import typer
 from vecuq import workflows
 from vecuq._check import in_range, one_of, whole_number
 from vecuq._run import resolve_jobs
+from vecuq.cli import comparing
 from vecuq.cli.catalogue import catalogue, print_catalogue
 from vecuq.cli.explaining_answers import explain as explain_answers
 from vecuq.cli.explaining_answers import mapped, measure_choices
-from vecuq.cli.measuring_answers import measure_texts, wanted_of_answers
+from vecuq.cli.measuring_answers import measure_texts
 from vecuq.cli.options import AsJson, Force, NoFormulas, listed, refuse_options
 from vecuq.cli.talk import echo, friendly_errors, print_json, usage_errors, watching
 from vecuq.errors import SettingError
 from vecuq.measures import EMBEDDINGS, find_measures
 from vecuq.outputs import TEMPERATURES
-from vecuq.workflows import holds_choices, is_answers
+from vecuq.workflows import WantedOfAnswers, holds_choices, is_answers
 
 _FOR_CLASSIFIERS = ("train", "temperature", "embedding")
-_FOR_ANSWERS = (
-    "samples",
-    "similarity",
-    "quality",
-    "renormalise",
-    "strict",
-    "complete",
-    "jobs",
-    "map",
-    "kind",
-    "explain",
-)
 # What log-likelihoods of given choices have no use for.
-_FOR_TEXTS = ("samples", "similarity", "quality", "renormalise", "complete", "jobs", "map", "kind")
+_FOR_TEXTS = ("samples", "quality", "renormalise", "complete", "jobs", "map", "kind", *comparing.NAMES)
+_FOR_ANSWERS = (*_FOR_TEXTS, "strict", "explain")
 
 
 def measure(
@@ -78,9 +68,6 @@ def measure(
             help="Answers: files with sampled answers only; single answers in OUTPUTS are then greedy.", metavar="FILE"
         ),
     ] = None,
-    similarity: Annotated[
-        str, typer.Option(help="Answers: how texts are compared: rouge_l, rouge_1, rouge_2, bleu or jaccard.")
-    ] = "rouge_l",
     quality: Annotated[
         str | None,
         typer.Option(
@@ -124,6 +111,19 @@ def measure(
         typer.Option("--explain", help="Answers: print how the first records were understood, and write nothing."),
     ] = False,
     first: Annotated[int, typer.Option(help="With --explain: how many records are printed.", metavar="N")] = 3,
+    similarity: comparing.Similarity = None,
+    extract: comparing.Extract = None,
+    strip_think: comparing.StripThink = False,
+    answer: comparing.ChosenAnswer = "first",
+    embed_url: comparing.EmbedUrl = None,
+    embed_model: comparing.EmbedModel = None,
+    nli: comparing.Nli = None,
+    nli_model: comparing.NliModel = None,
+    judge_url: comparing.JudgeUrl = None,
+    judge_model: comparing.JudgeModel = None,
+    command: comparing.Command = None,
+    cache: comparing.Cache = None,
+    api_key_env: comparing.ApiKeyEnv = None,
     no_formulas: NoFormulas = False,
     force: Force = False,
     as_json: AsJson = False,
@@ -147,7 +147,8 @@ def measure(
             told = mapped(map, kind)
             whole_number("first", first, 1)
             n_jobs = resolve_jobs(-1 if jobs is None else jobs)
-            wanted = wanted_of_answers(listed(measures), similarity, quality)
+            settings = comparing.text_settings({name: ctx.params[name] for name in comparing.NAMES})
+            wanted = WantedOfAnswers(listed(measures), settings, quality)
         reading = {"samples": samples or (), "kind": kind, "map": told, "renormalise": renormalise}
         if explain:
             explain_answers(outputs, wanted, {**reading, "first": first}, as_json=as_json)
