@@ -49,7 +49,9 @@ def test_the_final_answer_is_found_as_models_write_it(spec, text, found):
     assert extraction(spec)(text) == found
 
 
-@pytest.mark.parametrize("spec", ["number", "regex:", "regex:(", "json:", "json", "", 3, "regex:" + "a" * 2000])
+@pytest.mark.parametrize(
+    "spec", ["number", "regex:", "regex:(", "json:", "json", "", 3, ["choice"], "regex:" + "a" * 2000]
+)
 def test_an_extraction_that_cannot_be_is_refused_at_once(spec):
     with pytest.raises(SettingError, match="extract"):
         TextSettings(extract=spec)

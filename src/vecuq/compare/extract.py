@@ -124,8 +124,6 @@ def extraction(spec: str) -> Extraction:
     >>> extraction(r"regex:#### (\S+)")("so #### 18"), extraction("last_number")("18 of 20 eggs")
     ('18', '20')
     """
-    if not isinstance(spec, str):
-        raise SettingError(f"extract must be {_KINDS}; got {one_line(repr(spec), most=60)}.")
     kind, colon, rest = spec.partition(":")
     if kind == "regex" and colon:
         return _within_bounds(partial(last_match, checked_pattern(rest)))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from vecuq._check import one_line
 from vecuq.compare.comparison import Comparison, Pair, PairCache
 from vecuq.compare.extract import extraction
 from vecuq.compare.thinking import without_thinking
@@ -26,6 +27,8 @@ def text_preparation(extract: str | None, *, strip_think: bool) -> Preparation |
     """
     if not isinstance(strip_think, bool):
         raise SettingError(f"strip_think must be True or False; got {strip_think!r}.")
+    if not isinstance(extract, str | None):
+        raise SettingError(f"extract must be a text or None; got {one_line(repr(extract), most=60)}.")
     found = None if extract is None else extraction(extract)
     if found is None:
         return without_thinking if strip_think else None
