@@ -59,6 +59,22 @@ def test_every_score_and_the_uncertainty_are_evaluated_at_once(run, tmp_path, ne
         assert area["n"] == len(own)
 
 
+def test_right_answers_by_a_column_or_by_a_rule_are_the_complement_of_wrong_ones(run, tmp_path, new):
+    path = tmp_path / "new.csv"
+    new.assign(right=1 - new["is_error"], graded=0.9 - 0.5 * new["is_error"]).to_csv(path, index=False)
+    said = [
+        run("evaluate", path, *label, *FEW, "--json")
+        for label in (("--wrong", "is_error"), ("--correct", "right"), ("--correct", "graded>=0.7"))
+    ]
+    by_wrong, by_right, by_rule = (estimates(json.loads(one.stdout)) for one in said)
+    assert by_wrong == by_right == by_rule
+
+
+def test_labels_of_errors_come_from_one_column(run):
+    told = run("evaluate", NEW, "--wrong", "is_error", "--correct", "is_error", code=2)
+    assert "Labels of errors come from one column; got --error and --correct." in told.stderr
+
+
 def test_a_score_that_is_upside_down_is_pointed_at(run):
     done = run("evaluate", NEW, *LABELS, "--metrics", "roc_auc", "--resamples", "40")
     assert "add --flip confidence" in done.stderr
