@@ -71,7 +71,8 @@ def test_right_answers_by_a_column_or_by_a_rule_are_the_complement_of_wrong_ones
 
 
 def test_labels_of_errors_come_from_one_column(run):
-    told = run("evaluate", NEW, "--wrong", "is_error", "--correct", "is_error", code=2)
+    told = run("evaluate", NEW, "--wrong", "is_error", "--correct", "is_error")
+    assert told.exit_code == 2
     assert "Labels of errors come from one column; got --error and --correct." in told.stderr
 
 
@@ -277,7 +278,7 @@ def test_the_same_seed_gives_the_same_intervals(run):
 
 
 WRONG = {
-    "no labels": (["evaluate", NEW], 2, "--error, --ood or --quality"),
+    "no labels": (["evaluate", NEW], 2, "--error, --correct, --ood or --quality"),
     "a label that is not there": (["evaluate", NEW, "--ood", "nope"], 1, "nope"),
     "a label that is a score": (
         ["compare", CALIBRATION, NEW, "--ood", "knn", *FEW],
@@ -297,7 +298,7 @@ WRONG = {
         1,
         "label and a score",
     ),
-    "curves without labels": (["evaluate", NEW, "--curves", "x.png"], 2, "--error, --ood or --quality"),
+    "curves without labels": (["evaluate", NEW, "--curves", "x.png"], 2, "--error, --correct, --ood or --quality"),
     "curves of out-of-distribution rows": (
         ["evaluate", NEW, "--ood", "is_ood", "--curves", "x.csv"],
         2,
