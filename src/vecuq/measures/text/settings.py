@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +82,18 @@ class TextSettings:
                 f"affinity={self.affinity!r} needs nli: a function of pairs of texts, or 'recorded'. "
                 f"Without it, use affinity='similarity' or 'jaccard'."
             )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as plain values, for a saved file; a function has none."""
+        functions = [name for name, value in vars(self).items() if callable(value)]
+        if functions:
+            raise SettingError(f"{functions[0]} is a function, which cannot be saved; name a comparison instead.")
+        return dict(vars(self))
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any], **supplied: Any) -> TextSettings:
+        """Return the settings that :meth:`to_dict` wrote, with the functions that whoever loads them supplies."""
+        return cls(**{**saved, **supplied})
 
     @property
     def edges(self) -> str:
