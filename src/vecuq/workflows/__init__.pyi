@@ -1,3 +1,4 @@
+from .answer_rows import AnswerFiles as AnswerFiles
 from .asking import Asked as Asked
 from .asking import AskProgress as AskProgress
 from .asking import ask as ask
@@ -11,6 +12,8 @@ from .examining import doctor as doctor
 from .fitting import FIT_MISSING as FIT_MISSING
 from .fitting import Fitted as Fitted
 from .fitting import fit as fit
+from .fitting_answers import FittedAnswers as FittedAnswers
+from .fitting_answers import fit_answers as fit_answers
 from .gating import Audited as Audited
 from .gating import audit as audit
 from .gating import gate as gate
@@ -46,6 +49,7 @@ from .sampling import sample as sample
 from .scored_batches import Wanted as Wanted
 from .scoring import Scored as Scored
 from .scoring import score as score
+from .scoring_answers import score_answers as score_answers
 from .studies import STUDY_NAMES as STUDY_NAMES
 from .studies import reproduce as reproduce
 from .tally_of_answers import MeasuredAnswers as MeasuredAnswers
