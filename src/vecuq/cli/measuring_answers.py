@@ -42,7 +42,8 @@ def measure_texts(
     with friendly_errors():
         with watching(rows="measuring") as watch:
             done = workflows.measure_answers(answers, scores, wanted, **reading, watch=watch)
-        _print_notes(done, wanted.settings.similarity, reading["renormalise"])
+        print_notes(done, reading["renormalise"])
+        _print_columns(done, wanted.settings.similarity)
         if as_json:
             partly = {name: gap._asdict() for name, gap in done.partly.items()}
             print_json({"out": str(scores), **vars(done), "partly": partly})
@@ -50,18 +51,21 @@ def measure_texts(
         left = f", {done.n_left_out:,} left out for missing measures" if done.n_left_out else ""
         echo(f"{done.n_rows:,} answers measured{left} -> {scores}")
         echo(f"columns: {', '.join(done.columns)}")
-        _print_gaps(done)
+        print_gaps(done)
 
 
-def _print_gaps(done: MeasuredAnswers) -> None:
+def print_gaps(done: MeasuredAnswers, *, only: Sequence[str] | None = None) -> None:
+    """Print which measures are missing, everywhere or in some answers, and why; ``only`` these, if given."""
     lines: dict[str, str | None] = {f"absent: {name}": why for name, why in done.absent.items()}
     for name, gap in done.partly.items():
         lines[f"partly: {name}"] = f"missing in {gap.n_missing:,}, most often: {gap.reason}"
+    lines = {line: why for line, why in lines.items() if only is None or line.split(": ")[1] in only}
     if lines:
         print_lines(lines)
 
 
-def _print_notes(done: MeasuredAnswers, similarity: str, renormalise: bool) -> None:
+def print_notes(done: MeasuredAnswers, renormalise: bool) -> None:
+    """Print what a reader decided: lines left out, lines joined, truncated entropies."""
     if done.n_skipped:
         many = "1 line was" if done.n_skipped == 1 else f"{done.n_skipped:,} lines were"
         note(f"{many} left out; could not be read:")
@@ -70,6 +74,9 @@ def _print_notes(done: MeasuredAnswers, similarity: str, renormalise: bool) -> N
     for sentence in done.notes:
         note(sentence)
     _print_entropies(done, renormalise)
+
+
+def _print_columns(done: MeasuredAnswers, similarity: str) -> None:
     joined = [name for name in _JOINS_SAMPLES if name in done.columns]
     if joined:
         note(f"Without an NLI model, {', '.join(joined)} compare samples by {similarity}.")

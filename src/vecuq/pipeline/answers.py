@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from copy import copy
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Unpack
@@ -150,6 +151,16 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
             gate = Gate(self.estimator_, accuracy=self.accuracy, confidence=self.confidence, random_state=seed)
             self.gate_ = gate.fit(_rows_of(table, parts.gate), labels[parts.gate] == 0, **about)
         return self
+
+    def with_gate(self, gate: Gate) -> AnswerPipeline:
+        """Return a pipeline that decides by another gate, fitted to ``estimator_`` and measures of other answers."""
+        check_is_fitted(self)
+        if gate.model is not self.estimator_:
+            raise SettingError("The gate needs the model of this pipeline: Gate(pipeline.estimator_, ...).")
+        made = copy(self)
+        made.gate_ = gate
+        made.split_ = {**self.split_, "gate": len(gate.learned_.labelled.scores)}
+        return made
 
     def _wanted(self) -> tuple[Measure, ...]:
         names = [self.measures] if isinstance(self.measures, str) else self.measures

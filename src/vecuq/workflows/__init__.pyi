@@ -1,4 +1,5 @@
 from .answer_rows import AnswerFiles as AnswerFiles
+from .answer_rows import kind_of_answers as kind_of_answers
 from .asking import Asked as Asked
 from .asking import AskProgress as AskProgress
 from .asking import ask as ask
@@ -49,6 +50,7 @@ from .sampling import sample as sample
 from .scored_batches import Wanted as Wanted
 from .scoring import Scored as Scored
 from .scoring import score as score
+from .scoring_answers import load_answers as load_answers
 from .scoring_answers import score_answers as score_answers
 from .studies import STUDY_NAMES as STUDY_NAMES
 from .studies import reproduce as reproduce

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from vecuq._check import wanted_columns
 from vecuq._files import temporary_folder
 from vecuq._run import in_order, resolve_jobs
+from vecuq.errors import TableError
 from vecuq.table import QUALITY, PathLike, read_batches, write_batches
 from vecuq.workflows.measuring_answers import WantedOfAnswers, chunks_of, counted, gathered, measure_chunk
 from vecuq.workflows.tally_of_answers import AnswerTally, MeasuredAnswers
@@ -37,6 +39,11 @@ class AnswerFiles:
     strict: bool = False
     renormalise: bool = False
     n_jobs: int | None = None
+
+    @staticmethod
+    def of(given: Any) -> AnswerFiles:
+        """Return one file or several as files of answers."""
+        return AnswerFiles([given] if isinstance(given, str | os.PathLike) else list(given))
 
     def reader(self) -> AnswerReader:
         """Return the answers, one by one."""
@@ -146,3 +153,17 @@ def _field(record: AnswerRecord, name: str) -> Any:
     if found is None and name == QUALITY:
         return record.quality
     return found if isinstance(found, bool | int | float | str) else None
+
+
+def kind_of_answers(paths: Sequence[PathLike]) -> str | None:
+    """Return the format of the first file if all hold answers, by content; None if all are something else.
+
+    Answers beside something else are an error.
+    """
+    from vecuq.answers import recognised_kind
+
+    found = [recognised_kind(Path(path)) if Path(path).is_file() else None for path in paths]
+    if any(found) and not all(found):
+        answers, other = (paths[[bool(one) for one in found].index(is_one)] for is_one in (True, False))
+        raise TableError(f"{answers} holds answers of a language model, and {other} does not; fit one at a time.")
+    return found[0] if found else None

@@ -24,7 +24,7 @@ from vecuq.table import (
     write_batches,
 )
 from vecuq.workflows.judging import Judge
-from vecuq.workflows.places import kind_word, load_any_model, refuse_place
+from vecuq.workflows.places import ANSWERS, kind_word, load_any_model, refuse_place
 from vecuq.workflows.row_order import ordered
 from vecuq.workflows.scored_batches import BatchScorer, Wanted
 from vecuq.workflows.watch import NOBODY, Watch
@@ -122,6 +122,8 @@ def score(
     wanted = Wanted(alpha, explain, missing, select, replace, sort, top, formulas, confidence)
     found = load_any_model(model)
     refuse_place(out, reads=[model, new], force=force)
+    if kind_word(found) == ANSWERS:
+        return _score_answers(found, new, out, wanted, by=by, stdout_format=stdout_format, force=force, watch=watch)
     judge = Judge(found, by) if isinstance(found, Gate) else None
     if judge is None and by is not None:
         raise SettingError("by= is for a gate with categories; this is a model without a gate.")
@@ -129,6 +131,14 @@ def score(
     return score_rows(
         scoring_model(inside, model), new, out, wanted, stdout_format=stdout_format, judge=judge, watch=watch
     )
+
+
+def _score_answers(pipeline: Any, new: TableLike, out: PathLike, wanted: Wanted, **how: Any) -> Scored:
+    """Decide answers as :func:`score_answers` does, read as they come."""
+    from vecuq.workflows.answer_rows import AnswerFiles
+    from vecuq.workflows.scoring_answers import score_answers
+
+    return score_answers(pipeline, AnswerFiles.of(new), out, wanted, **how)[0]
 
 
 def score_rows(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from vecuq._files import saved_kind
+from vecuq._load import load
 from vecuq.errors import SettingError
 from vecuq.table import PathLike
 from vecuq.workflows.answer_rows import AnswerFiles, answer_rows
@@ -19,6 +22,14 @@ from vecuq.workflows.watch import NOBODY, Watch
 
 if TYPE_CHECKING:
     from vecuq.pipeline import AnswerPipeline
+
+
+def load_answers(model: PathLike, **supplied: Any) -> AnswerPipeline | None:
+    """Read a pipeline of answers; None if the file holds something else. ``supplied`` goes to :func:`vecuq.load`."""
+    if not Path(model).is_file() or saved_kind(Path(model)) != "answer pipeline":
+        return None
+    found: AnswerPipeline = load(model, **supplied)
+    return found
 
 
 def score_answers(
