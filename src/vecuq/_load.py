@@ -16,7 +16,7 @@ _READERS = {
     "model": ("vecuq.ranker", "ranker_of"),
     "sketch": ("vecuq.ranker", "sketch_of"),
     "pipeline": ("vecuq.pipeline", "pipeline_of"),
-    "answer pipeline": ("vecuq.pipeline", "answers_of"),
+    "answer_pipeline": ("vecuq.pipeline", "answers_of"),
     "monitor": ("vecuq.monitor", "monitor_of"),
     "gate": ("vecuq.gate", "gate_of"),
     "live": ("vecuq.gate", "live_of"),
@@ -28,7 +28,7 @@ _REMEDIES = {
     "model": "Fit it again.",
     "sketch": "Sketch the rows again.",
     "pipeline": "Fit it again.",
-    "answer pipeline": "Fit it again.",
+    "answer_pipeline": "Fit it again.",
     "monitor": "Start again with another state file.",
     "gate": "Fit it again.",
     "live": "Start again with another state file.",
@@ -74,7 +74,7 @@ def load(source: Source, *, ranker: Any = None, **supplied: Any) -> Any:
     try:
         with np.errstate(all="ignore"):  # numbers that make no sense overflow before they are refused
             # A gate holds its model as it would be saved, and a live gate its gate.
-            inside = {"gate": (load,), "live": (load,), "answer pipeline": (load, supplied)}
+            inside = {"gate": (load,), "live": (load,), "answer_pipeline": (load, supplied)}
             more = {"monitor": (ranker,), **inside}.get(kind, ())
             return put_together(header, arrays, *more)
     except ModelFileError as error:
@@ -91,5 +91,5 @@ def _refuse_supplied(supplied: dict[str, Any], kind: str) -> None:
     unknown = [name for name in supplied if name not in _SUPPLIED]
     if unknown:
         raise TypeError(f"load() got an unexpected keyword argument {unknown[0]!r}")
-    if supplied and kind != "answer pipeline":
+    if supplied and kind != "answer_pipeline":
         raise SettingError(f"{next(iter(supplied))}= is for a pipeline of answers; this file holds a {kind}.")

@@ -18,7 +18,7 @@ from vecuq.measures.text import TextSettings
 from vecuq.pipeline.answers import AnswerPipeline
 from vecuq.ranker import MISSING_CHOICES, Ranker, VecUQ
 
-KIND = "answer pipeline"
+KIND = "answer_pipeline"
 _TABLE = {"model": Numbers("bytes", dtype="uint8")}
 
 
@@ -108,6 +108,5 @@ def _check(known: AnswersHeader, ranker: Any, gate: Gate | None) -> None:
     weights = ranker.settings.weights
     if known.split.weights != int(getattr(weights, "n_labels", None) or 0):
         raise ValueError("the weights were learned from another number of answers")
-    # Some labelled answers may lend their scores to the thresholds instead of certifying.
-    if (gate is None) != (known.split.gate == 0) or (gate and len(gate.learned_.labelled.scores) > known.split.gate):
+    if known.split.gate != (0 if gate is None else len(gate.learned_.labelled.scores)):
         raise ValueError("the gate was certified by another number of answers")

@@ -149,7 +149,8 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
             # Thresholds come from held-back answers, which are others than these even where their measures are equal.
             about["unlabelled"] = self.ranker_.as_table(held) if len(held := self.ranker_.kept.held) > 1 else None
             gate = Gate(self.estimator_, accuracy=self.accuracy, confidence=self.confidence, random_state=seed)
-            self.gate_ = gate.fit(_rows_of(table, parts.gate), labels[parts.gate] == 0, **about)
+            gate.fit(_rows_of(table, parts.gate), labels[parts.gate] == 0, **about)
+            self._take(gate)
         return self
 
     def with_gate(self, gate: Gate) -> AnswerPipeline:
@@ -158,9 +159,13 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         if gate.model is not self.estimator_:
             raise SettingError("The gate needs the model of this pipeline: Gate(pipeline.estimator_, ...).")
         made = copy(self)
-        made.gate_ = gate
-        made.split_ = {**self.split_, "gate": len(gate.learned_.labelled.scores)}
+        made._take(gate)
         return made
+
+    def _take(self, gate: Gate) -> None:
+        """Decide by a gate from now on; it may have left out answers that are equal to some of the map."""
+        self.gate_ = gate
+        self.split_ = {**self.split_, "gate": len(gate.learned_.labelled.scores)}
 
     def _wanted(self) -> tuple[Measure, ...]:
         names = [self.measures] if isinstance(self.measures, str) else self.measures
@@ -185,7 +190,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
             )
         self.estimator_ = estimator.fit(_rows_of(table, whole), groups=_some(groups, whole))
         self.ranker_ = self.estimator_.ranker_
-        counts = {"map": len(whole), "weights": len(to_weigh), "gate": len(parts.gate)}
+        counts = {"map": len(whole), "weights": len(to_weigh), "gate": 0}
         self.split_ = {**counts, "incomplete": len(rows) - len(whole)}
 
     def judge(self, reply: Any, samples: Any = (), *, question: str | None = None, by: Any = None) -> Verdict:

@@ -64,7 +64,7 @@ def fit_answers(
     watch
         Called as answers are read and measured.
     """
-    refuse_place(out, writes="answer pipeline", reads=[*files.paths, *files.samples], force=force)
+    refuse_place(out, writes="answer_pipeline", reads=[*files.paths, *files.samples], force=force)
     labels = _settled(labels or LabelColumns(), quality)
     names = [pipeline.measures] if isinstance(pipeline.measures, str) else pipeline.measures
     wanted = WantedOfAnswers(names, pipeline.settings or TextSettings(), quality)

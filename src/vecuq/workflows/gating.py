@@ -58,7 +58,7 @@ def gate(
     """
     found = load_gateable(model)
     of_answers = kind_word(found) == ANSWERS
-    refuse_place(out, writes="answer pipeline" if of_answers else "gate", reads=[model, labelled], force=force)
+    refuse_place(out, writes="answer_pipeline" if of_answers else "gate", reads=[model, labelled], force=force)
     if picture is not None:
         curves_ending(picture, beside=out)
         refuse_outputs([picture], reads=[labelled], force=force)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def load_answers(model: PathLike, **supplied: Any) -> AnswerPipeline | None:
     """Read a pipeline of answers; None if the file holds something else. ``supplied`` goes to :func:`vecuq.load`."""
-    if not Path(model).is_file() or saved_kind(Path(model)) != "answer pipeline":
+    if not Path(model).is_file() or saved_kind(Path(model)) != "answer_pipeline":
         return None
     found: AnswerPipeline = load(model, **supplied)
     return found
