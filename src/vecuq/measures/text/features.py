@@ -13,10 +13,12 @@ from vecuq._check import Array
 from vecuq.compare import (
     CONTRADICTION,
     ENTAILMENT,
+    Comparison,
     PairCache,
     PairCaches,
     floats,
     nli_comparison,
+    prepared,
     same_length,
     similarities,
     square,
@@ -49,8 +51,26 @@ class AnswerFeatures:
     def __init__(self, record: AnswerRecord, settings: TextSettings) -> None:
         self.record = record
         self.settings = settings
-        self.answer = _no_answer() if record.greedy is None else record.greedy
         self._relevance_of_tokens: dict[tuple[str, ...] | None, Array] = {}
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The greedy answer; where there is none, the sample that stands for it."""
+        if self.record.greedy is not None:
+            return self.record.greedy
+        return self.record.samples[self.chosen] if self.record.samples else _no_answer()
+
+    @cached_property
+    def chosen(self) -> int:
+        """Number of the sample that stands for the answer where there is no greedy one; the first of equals."""
+        if self.settings.answer == "first" or len(self.record.samples) < 2:
+            return 0
+        try:
+            if self.settings.answer == "majority":
+                return int(np.argmax(self.classes == np.bincount(self.classes).argmax()))
+            return int((self.similarity_of_samples + self.similarity_of_samples.T).sum(axis=1).argmax())
+        except MissingFeatureError:  # samples without texts: there is nothing to choose by
+            return 0
 
     @cached_property
     def token_logprobs(self) -> Array:
@@ -150,8 +170,13 @@ class AnswerFeatures:
 
     @cached_property
     def similarity_to_samples(self) -> Array:
-        """Similarity of the answer to each sample, the mean of both directions."""
+        """Similarity of the answer to each sample, the mean of both directions; a chosen sample to all others."""
         self._refuse_blank_answer()
+        if self.record.greedy is None and len(self.samples) > 1:
+            mutual = (self.similarity_of_samples + self.similarity_of_samples.T) / 2
+            return np.delete(mutual[self.chosen], self.chosen)
+        if self.record.greedy is None:
+            raise MissingFeatureError("only one sample, two are needed")
         if self.settings.similarity == RECORDED:
             _refuse_none(self.record.similarity_to_samples, "recorded similarity to the samples")
             found = similarities(self.record.similarity_to_samples).ravel()
@@ -174,7 +199,7 @@ class AnswerFeatures:
     @cached_property
     def lexical(self) -> Array:
         """Similarity of the samples' texts by their words."""
-        return self._caches.of(self.settings.lexical).table(self.texts, self.texts)
+        return self._caches.of(self.settings.prepared(self.settings.lexical)).table(self.texts, self.texts)
 
     @cached_property
     def nli(self) -> Array:
@@ -188,7 +213,7 @@ class AnswerFeatures:
             return found
         if judge is None or isinstance(judge, str):
             raise MissingFeatureError("no NLI model")
-        found = PairCache(nli_comparison(judge)).table(self.texts, self.texts)
+        found = PairCache(prepared(nli_comparison(judge), self.settings.preparation)).table(self.texts, self.texts)
         found[np.eye(len(found), dtype=bool)] = (0.0, 0.0, 1.0)
         return found
 
@@ -202,7 +227,7 @@ class AnswerFeatures:
             return np.asarray(1.0 - self.nli[..., CONTRADICTION])
         if edges == "similarity":
             return self.similarity_of_samples
-        return _with_ones(self._caches.of("jaccard").table(self.texts, self.texts))
+        return _with_ones(self._caches.of(self.settings.prepared("jaccard")).table(self.texts, self.texts))
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -227,9 +252,25 @@ class AnswerFeatures:
     def _caches(self) -> PairCaches:
         return PairCaches()
 
-    @property
+    @cached_property
+    def comparison(self) -> Comparison:
+        """How the texts of this question are compared; its name says what is compared."""
+        whole = self.settings.prepared(self.settings.comparison)
+        if whole.of_question is None:
+            return whole
+        said = [self.record.greedy, *self.record.samples]
+        texts = [one.text for one in said if one is not None and one.text is not None]
+        return whole.of_question(self.record.question or "", texts)
+
+    @cached_property
     def _cache(self) -> PairCache:
-        return self._caches.of(self.settings.similarity)
+        return self._caches.of(self.comparison)
+
+    @property
+    def _weighing(self) -> PairCache:
+        """What says how much a text changes without one of its tokens."""
+        way = self.settings.comparison
+        return self._caches.of(way if way.weighs_tokens else "rouge_l")
 
     def _refuse_blank_answer(self) -> None:
         if self.answer.text is not None and not self.answer.text.strip():
@@ -250,7 +291,7 @@ class AnswerFeatures:
         elif tokens is None:
             raise MissingFeatureError(f"no tokens {whose} as text")
         else:
-            found = token_relevance(tokens, self.record.question or "", similarity=self._cache, n_end=n_end)
+            found = token_relevance(tokens, self.record.question or "", similarity=self._weighing, n_end=n_end)
         if len(found) != len(logprobs):
             raise MissingFeatureError(f"tokens {whose} that do not match their log-probabilities in number")
         return found
