@@ -33,11 +33,17 @@ def parts_of(entry: Entry, kind: str, *, renormalise: bool = False) -> list[Part
     fields = _object(entry.fields())
     if kind == "vecuq" or (kind == "auto" and is_ours(entry.content)):
         return parts_of_record(AnswerRecord.model_validate(fields))
-    found = (
-        formats()[kind].parts(fields, renormalise=renormalise) if kind != "auto" else _recognised(fields, renormalise)
-    )
+    found = parts_of_fields(fields, kind, renormalise=renormalise)
     meta = plain_fields(fields)
-    return [part if part.meta else replace(part, meta=meta) for part in found]
+    made = [part if part.meta else replace(part, meta=meta) for part in found]
+    return [replace(part, notes=part.notes + entry.notes) for part in made] if entry.notes else made
+
+
+def parts_of_fields(fields: Mapping[str, Any], kind: str = "auto", *, renormalise: bool = False) -> list[Part]:
+    """Return the parts of the fields of a line of another program."""
+    if kind != "auto":
+        return formats()[kind].parts(fields, renormalise=renormalise)
+    return _recognised(fields, renormalise)
 
 
 def _recognised(fields: Mapping[str, Any], renormalise: bool) -> list[Part]:

@@ -45,12 +45,14 @@ class TornFileError(TableError):
 class Entry(NamedTuple):
     """One line, entry of a list or row of arrays.
 
-    ``number`` counts from 1, ``place`` names file and number in words, ``content`` is None if it was too long.
+    ``number`` counts from 1, ``place`` names file and number in words, ``content`` is None if it was too long,
+    ``notes`` are sentences on what it was made of.
     """
 
     number: int
     place: str
     content: bytes | Mapping[str, Any] | None
+    notes: tuple[str, ...] = ()
 
     def fields(self) -> Any:
         """Return the content as JSON values; what cannot be read is an error."""

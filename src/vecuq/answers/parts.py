@@ -21,7 +21,7 @@ class Part:
     Parameters
     ----------
     answers
-        In the order of the line.
+        In the order of the line; none if the line only asks, as a request does.
     role
         ``greedy``, ``samples``, or None where the line does not say.
     id
@@ -37,6 +37,8 @@ class Part:
     notes
         What the reader decided, one sentence each, the same words for all lines that it decided so; a reader of files
         counts them.
+    prompts
+        The questions of a request that asks several at once, whose answers come in their order; see :func:`split`.
     """
 
     answers: tuple[Answer, ...]
@@ -50,20 +52,59 @@ class Part:
     quality: float | None = None
     meta: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    prompts: tuple[str | None, ...] = ()
 
     def settled(self, role: str | None) -> Part:
         """Return the part with a role: its own, else the given one, else samples if there are several answers."""
+        if not self.answers:
+            return self
         return replace(self, role=self.role or role or (None if len(self.answers) == 1 else "samples"))
+
+
+def split(part: Part, *, n: Any = None) -> list[Part]:
+    """Return one part for each prompt of a request that has several, ``n`` answers each; else the part itself.
+
+    Their ids are that of the part with ``#1``, ``#2`` and so on. If ``n`` is not known, every prompt has equally many.
+    """
+    if not part.prompts or not part.answers:
+        return [part]
+    n_prompts, n_answers = len(part.prompts), len(part.answers)
+    each = n if isinstance(n, int) and not isinstance(n, bool) and n > 0 else n_answers // n_prompts
+    if each * n_prompts != n_answers:
+        raise TableError(f"the reply has {n_answers:,} choices for {n_prompts:,} prompts; {each:,} each were expected.")
+    return [
+        replace(
+            part,
+            answers=part.answers[place * each : (place + 1) * each],
+            id=None if part.id is None else f"{part.id}#{place + 1}",
+            question=prompt,
+            notes=part.notes if place == 0 else (),
+            prompts=(),
+        )
+        for place, prompt in enumerate(part.prompts)
+    ]
+
+
+def records_of(name: str, parts: Sequence[Part]) -> list[AnswerRecord]:
+    """Return the records of all parts of a question: one, or one for each prompt of a request that asks several."""
+    asked = next((part for part in parts if part.prompts and not part.answers), None)
+    if asked is None:
+        return [joined(name, parts)]
+    answered = [split(replace(part, id=name, prompts=asked.prompts)) for part in parts if part.answers]
+    return [joined(each[0].id or name, [replace(asked, prompts=()), *each]) for each in zip(*answered, strict=True)]
 
 
 def joined(name: str, parts: Sequence[Part]) -> AnswerRecord:
     """Return one record of all parts of a question.
 
-    An answer of unknown role is the greedy one if there is no other; several are samples.
+    An answer of unknown role has that of the request, if there is one. Else it is the greedy one if there is no other;
+    several are samples.
     """
-    unknown = [answer for part in parts if part.role is None for answer in part.answers]
-    greedy = [answer for part in parts if part.role == "greedy" for answer in part.answers]
-    samples = [answer for part in parts if part.role == "samples" for answer in part.answers]
+    roles = {part.role for part in parts if not part.answers and part.role is not None}
+    asked = roles.pop() if len(roles) == 1 else None
+    unknown = [answer for part in parts if (part.role or asked) is None for answer in part.answers]
+    greedy = [answer for part in parts if (part.role or asked) == "greedy" for answer in part.answers]
+    samples = [answer for part in parts if (part.role or asked) == "samples" for answer in part.answers]
     if len(unknown) == 1 and not greedy:
         greedy, unknown = unknown, []
     if len(greedy) > 1:
@@ -84,7 +125,7 @@ def parts_of_record(record: AnswerRecord) -> list[Part]:
     """Return the parts of a record of our own, to be joined with those of other files."""
     sampled = Part(
         record.samples,
-        "samples",
+        "samples" if record.samples else None,
         record.id,
         record.question,
         record.references,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -16,12 +17,14 @@ from vecuq.answers.documents import document_entries, is_document
 from vecuq.answers.grouping import Grouping, Origin
 from vecuq.answers.kinds import is_ours, kinds, parts_of
 from vecuq.answers.lines import Entry, TornFileError, numbered_lines
-from vecuq.answers.parts import Spool, joined
+from vecuq.answers.parts import Part, Spool, records_of
 from vecuq.answers.schema import AnswerRecord, why_invalid
+from vecuq.answers.streams import assembled
 from vecuq.errors import TableError
 
 PathLike = str | os.PathLike[str]
 _PROBLEMS_KEPT = 5
+_NOTES_KEPT = 20
 _REPORT_EVERY = 100
 
 
@@ -30,7 +33,7 @@ def entries_of(path: Path) -> Iterator[Entry]:
     if path.suffix.lower() == ".npz":
         rows = enumerate(array_entries(path), start=1)
         return (Entry(number, f"{path}, row {number}", row) for number, row in rows)
-    return document_entries(path) if is_document(path) else numbered_lines(path)
+    return assembled(document_entries(path) if is_document(path) else numbered_lines(path))
 
 
 @dataclass
@@ -63,6 +66,33 @@ class _Coverage:
 
 
 @dataclass
+class _Noted:
+    """How often readers of formats decided the same, and how many questions nobody answered."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    n_unanswered: int = 0
+
+    def taken(self, part: Part) -> Part:
+        """Count the notes of a part, and return it without them."""
+        for sentence in part.notes:
+            if sentence in self.counts or len(self.counts) < _NOTES_KEPT:
+                self.counts[sentence] += 1
+        return replace(part, notes=()) if part.notes else part
+
+    @property
+    def notes(self) -> list[str]:
+        """One sentence for each decision, with its count."""
+        found = [f"{_many(count, 'answer')}: {sentence}" for sentence, count in self.counts.items()]
+        if self.n_unanswered:
+            found.append(f"{_many(self.n_unanswered, 'question')} without an answer in these files left out.")
+        return found
+
+
+def _many(count: int, name: str) -> str:
+    return f"1 {name}" if count == 1 else f"{count:,} {name}s"
+
+
+@dataclass
 class AnswerReader:
     """An iterable of answers, read one by one; see :func:`read_answers`.
 
@@ -88,12 +118,14 @@ class AnswerReader:
     n_skipped: int = field(default=0, init=False)
     problems: list[str] = field(default_factory=list, init=False)
     notes: list[str] = field(default_factory=list, init=False)
+    _noted: _Noted = field(default_factory=_Noted, init=False, repr=False)
 
     def __iter__(self) -> Iterator[AnswerRecord]:
         """Yield one record per question."""
         self.n_read = self.n_skipped = 0
         self.problems.clear()
         self.notes.clear()
+        self._noted = _Noted()
         coverage = _Coverage()
         for record in self._ours() if self._is_one_of_ours() else self._joined():
             self.n_read += 1
@@ -101,8 +133,10 @@ class AnswerReader:
             yield record
         if not self.n_read:
             first = f" The first problem: {self.problems[0]}" if self.problems else ""
+            if not first and self._noted.n_unanswered:
+                first = " They hold requests alone; give the file of the replies too."
             raise TableError(f"{', '.join(map(str, self.paths))}: no answers could be read.{first}")
-        self.notes += coverage.notes
+        self.notes += [*self._noted.notes, *coverage.notes]
 
     def _is_one_of_ours(self) -> bool:
         """Whether there is a single file, and its first entry follows our schema: then nothing has to be joined."""
@@ -137,7 +171,11 @@ class AnswerReader:
             for name, group in groups:
                 try:
                     group.refuse_clash()
-                    yield joined(name, [spool.part(span) for span in group.spans])
+                    parts = [spool.part(span) for span in group.spans]
+                    if any(part.answers for part in parts):
+                        yield from records_of(name, parts)
+                    else:
+                        self._noted.n_unanswered += max(1, *(len(part.prompts) for part in parts))
                 except (TableError, ValidationError) as error:
                     self._skip(group.first.place, error)
 
@@ -145,7 +183,7 @@ class AnswerReader:
         for entry in self._entries(path):
             try:
                 for part in parts_of(entry, self.kind, renormalise=self.renormalise):
-                    groups.add(part.settled(role), Origin(file, entry.number, entry.place))
+                    groups.add(self._noted.taken(part).settled(role), Origin(file, entry.number, entry.place))
             except (TableError, ValidationError) as error:
                 self._skip(entry.place, error)
             if self.progress is not None and entry.number % _REPORT_EVERY == 0:

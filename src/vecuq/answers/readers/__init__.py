@@ -13,12 +13,14 @@ from vecuq.answers.readers.format import Format
 from vecuq.answers.readers.huggingface import HUGGINGFACE
 from vecuq.answers.readers.lm_eval import LM_EVAL
 from vecuq.answers.readers.openai import OPENAI
+from vecuq.answers.readers.openai_responses import OPENAI_RESPONSES
 from vecuq.answers.readers.vllm import VLLM
 
 ENTRY_POINTS = "vecuq.readers"
 # In the order in which they are tried: those with the most telling fields first.
 OURS: tuple[Format, ...] = (
     LM_EVAL,
+    OPENAI_RESPONSES,
     OPENAI,
     VLLM,
     HUGGINGFACE,

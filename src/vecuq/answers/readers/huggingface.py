@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from vecuq.answers.alignment import own_tokens
 from vecuq.answers.fields import as_list, as_mapping, as_name, as_text, first_of, references_of, role_of
 from vecuq.answers.padding import Ends, unpadded_length
 from vecuq.answers.parts import Part
 from vecuq.answers.readers.format import Format
 from vecuq.answers.schema import MOST_ANSWERS, Answer
-from vecuq.answers.tokens import end_of, logprob, spelt
+from vecuq.answers.tokens import logprob, spelt
 from vecuq.errors import TableError
 
 TEXTS = ("generated_texts", "generated_text", "texts", "text")
@@ -51,8 +52,10 @@ def read_huggingface(fields: Mapping[str, Any], *, renormalise: bool = False) ->
     settings = (fields, fields.get("generation_config"), fields.get("generate_kwargs"))
     reader = _Rows(Ends.of(*settings), _is_matrix(columns["logprobs"]), *_truncation(fields))
     question = first_of(fields, ("question", "prompt", "input"))
+    answers, notes = zip(*(reader.answer(text, row) for text, row in zip(texts, rows, strict=True)), strict=True)
     return Part(
-        answers=tuple(reader.answer(text, row) for text, row in zip(texts, rows, strict=True)),
+        answers=answers,
+        notes=sum(notes, ()),
         role=role_of(*settings),
         id=as_name(first_of(fields, ("id", "question_id", "idx", "index")), "id"),
         question=question if isinstance(question, str) else None,
@@ -105,28 +108,26 @@ class _Rows(NamedTuple):
     top_k: Any
     renormalised: bool
 
-    def answer(self, text: str, row: Mapping[str, Any]) -> Answer:
+    def answer(self, text: str, row: Mapping[str, Any]) -> tuple[Answer, tuple[str, ...]]:
+        """Return one answer, with notes."""
         values, entropies = _listed(row, "logprobs"), _listed(row, "entropies")
         tokens, ids = _tokens_or_ids(row, len(values or entropies or ()))
         length = unpadded_length(values, tokens, ids, self.ends, in_matrix=self.in_matrix)
         values, tokens = values and values[:length], tokens and tokens[:length]
         entropies, ids = entropies and entropies[:length], ids and ids[:length]
-        total = row["logprob"]
-        return Answer(
-            text=text.strip(),
-            tokens=tokens,
-            logprobs=None if values is None else tuple(map(logprob, values)),
-            entropies=None if entropies is None else tuple(entropies),
-            entropy_top_k=self.top_k if entropies is not None else None,
-            entropy_renormalised=self.renormalised and entropies is not None,
-            logprob=None if total is None else logprob(total),
-            n_end=self._n_end(text, tokens, ids),
-        )
+        lists = {
+            "tokens": tokens,
+            "logprobs": None if values is None else tuple(map(logprob, values)),
+            "entropies": None if entropies is None else tuple(entropies),
+        }
+        own, notes = own_tokens(text, {**lists, "n_end": self._n_end(ids)}, "stop")
+        truncated = {"entropy_top_k": self.top_k, "entropy_renormalised": self.renormalised}
+        more = truncated if own.get("entropies") is not None else {}
+        total = None if row["logprob"] is None else logprob(row["logprob"])
+        return Answer(text=text.strip(), logprob=total, **own, **more), notes
 
-    def _n_end(self, text: str, tokens: tuple[str, ...] | None, ids: list[Any] | None) -> int:
-        if tokens is not None:
-            return end_of(text, tokens, "stop")
-        return int(bool(ids) and isinstance(ids[-1], int) and ids[-1] in self.ends.eos) if ids else 0
+    def _n_end(self, ids: list[Any] | None) -> int:
+        return int(isinstance(ids[-1], int) and ids[-1] in self.ends.eos) if ids else 0
 
 
 def _listed(row: Mapping[str, Any], name: str) -> list[Any] | None:

@@ -2,136 +2,157 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from vecuq.answers.fields import as_list, as_mapping, as_name, as_text, first_of, references_of, role_of
-from vecuq.answers.parts import Part
+from vecuq.answers.fields import as_list, as_mapping, as_text, first_of
+from vecuq.answers.parts import Part, split
+from vecuq.answers.readers.envelope import Envelope
 from vecuq.answers.readers.format import Format
+from vecuq.answers.readers.messages import calls_of, text_of
+from vecuq.answers.readers.rows import Rows
 from vecuq.answers.schema import MOST_ANSWERS, Answer
-from vecuq.answers.tokens import end_of, entropies_of_top, logprob
+from vecuq.answers.tokens import entropies_of_top, logprob
 from vecuq.errors import TableError
 
-# Ids that servers give to replies; such an id does not name a question.
-_REPLY_ID = re.compile(
-    r"(?:chatcmpl|cmpl-|gen-|resp_|msg_|batch_req_|req_).*|[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE
-)
+REFUSAL, TOOL_CALLS = "refusal", "tool_calls"
+_WRAPPED = ("choices", "body", "status_code", "error")
 
 
 def is_openai(fields: Mapping[str, Any]) -> bool:
-    """Whether a line has a server's reply, alone or under ``response``."""
-    return "choices" in fields or "custom_id" in fields or isinstance(fields.get("response"), Mapping)
+    """Whether a line has a server's reply, alone or under ``response``, or is a request of a Batch."""
+    if "choices" in fields:
+        return True
+    response = fields.get("response")
+    if "custom_id" in fields:
+        return "response" in fields or isinstance(fields.get("body"), Mapping)
+    return isinstance(response, Mapping) and ("request" in fields or any(name in response for name in _WRAPPED))
 
 
-def read_openai(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
+def read_openai(fields: Mapping[str, Any], *, renormalise: bool = False) -> list[Part]:
     """Return the answers of one line: a reply, or an object with the reply under ``response`` and perhaps ``request``.
 
-    The request's temperature says whether the answers are greedy (0) or samples.
+    The request's temperature says whether the answers are greedy (0) or samples. A request alone brings its question
+    and no answer. Several prompts become several parts.
     """
-    reply = _reply(fields)
-    request = as_mapping(fields.get("request") or {}, "request")
-    body = request.get("body", request)
-    choices = as_list(reply.get("choices"), "choices", most=MOST_ANSWERS)
+    envelope = Envelope.of(fields)
+    prompts = _prompts(envelope.request)
+    if envelope.is_request:
+        return [envelope.part(answers=(), prompts=prompts)]
+    envelope.refuse_error()
+    choices = as_list(envelope.reply.get("choices"), "choices", most=MOST_ANSWERS)
     if not choices:
         raise TableError("the reply has no choices.")
-    model = reply.get("model")
-    return Part(
-        answers=tuple(answer_of_choice(choice, renormalise=renormalise) for choice in choices),
-        role=role_of(fields, body, reply),
-        id=_name(fields),
-        question=_question(fields, body),
-        references=references_of(fields),
-        model=model if isinstance(model, str) else None,
-    )
+    said = [said_by(choice, renormalise=renormalise) for choice in _in_order(choices)]
+    answers, notes = tuple(one.answer for one in said), tuple(note for one in said for note in one.notes)
+    part = envelope.part(answers=answers, notes=notes, prompts=prompts)
+    return split(part, n=envelope.request.get("n"))
 
 
-def _reply(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    if fields.get("error"):
-        raise TableError("the server returned an error instead of an answer.")
-    reply = as_mapping(fields.get("response", fields), "response")
-    return as_mapping(reply.get("body", reply), "response.body")
+def _prompts(request: Mapping[str, Any]) -> tuple[str | None, ...]:
+    """Return the prompts of a request that has several; one given by the ids of its tokens is None."""
+    given = request.get("prompt")
+    if not isinstance(given, list) or len(given) < 2 or all(isinstance(one, int) for one in given):
+        return ()
+    listed = as_list(given, "request.prompt", most=MOST_ANSWERS)
+    return tuple(one if isinstance(one, str) else None for one in listed)
 
 
-def _name(fields: Mapping[str, Any]) -> str | None:
-    """Return the author's name of the question; the server's name of its reply does not count."""
-    given = as_name(first_of(fields, ("custom_id", "question_id")), "id")
-    other = as_name(fields.get("id"), "id") if given is None else None
-    return given if other is None or _REPLY_ID.fullmatch(other) else other
+def _in_order(choices: list[Any]) -> list[Any]:
+    """Return the choices by their index, where each has one of its own."""
+    places = [one.get("index") if isinstance(one, Mapping) else None for one in choices]
+    known = [place for place in places if isinstance(place, int)]
+    if sorted(known) != list(range(len(choices))):
+        return choices
+    return [choice for _, choice in sorted(zip(known, choices, strict=True), key=lambda pair: pair[0])]
 
 
-def _question(fields: Mapping[str, Any], body: Any) -> str | None:
-    """Return the question: as such, as a prompt, or as the messages of the request; None if the line has none."""
-    found = first_of(fields, ("question", "prompt"))
-    if found is None and isinstance(body, Mapping):
-        found = body.get("prompt")
-        found = _conversation(body.get("messages")) if found is None else found
-    return found if isinstance(found, str) else None
+class Said(NamedTuple):
+    """An answer, and what was decided when it was read."""
 
-
-def _conversation(messages: Any) -> str | None:
-    """Return the messages before the answer, without system messages; None where they are not all text."""
-    listed = [one for one in messages if isinstance(one, Mapping)] if isinstance(messages, list) else []
-    said = [one.get("content") for one in listed if one.get("role") not in ("system", "developer")]
-    return "\n".join(map(str, said)) if said and all(isinstance(one, str) for one in said) else None
+    answer: Answer
+    notes: tuple[str, ...] = ()
 
 
 def answer_of_choice(choice: Any, *, renormalise: bool = False) -> Answer:
-    """Return one element of ``choices`` as an answer; without log-probs where the server gave none.
-
-    Some servers return the token that ended the answer, others do not; ``n_end`` counts it where it is there.
+    """Return one element of ``choices`` as an answer; see :func:`said_by`.
 
     Examples
     --------
     >>> answer_of_choice({"message": {"content": " Paris"}, "logprobs": None, "finish_reason": "stop"}).text
     'Paris'
     """
+    return said_by(choice, renormalise=renormalise).answer
+
+
+def said_by(choice: Any, *, renormalise: bool = False) -> Said:
+    """Return one element of ``choices`` as an answer with notes; without log-probs where none belong to its text.
+
+    Some servers return the token that ended the answer, others do not; ``n_end`` counts it where it is there. A refusal
+    is an answer with ``finish="refusal"``; the text of a tool call is its name with its arguments.
+    """
     fields = as_mapping(choice, "a choice")
     message = fields.get("message")
-    content = fields.get("text") if message is None else as_mapping(message, "message").get("content")
-    text = as_text("" if content is None else content, "the content of a choice")
+    given = {"content": fields.get("text")} if message is None else as_mapping(message, "message")
     finish = fields.get("finish_reason")
-    finish = finish if isinstance(finish, str) else None
-    tokens = _tokens(fields.get("logprobs"), renormalise)
-    return Answer(text=text.strip(), finish=finish, n_end=end_of(text, tokens.get("tokens"), finish), **tokens)
+    text, finish = _text_and_finish(given, finish if isinstance(finish, str) else None)
+    return said(text, finish, _rows(fields.get("logprobs"), finish, renormalise), hidden=_reasoning(given))
 
 
-def _tokens(given: Any, renormalise: bool) -> dict[str, Any]:
-    """Return tokens, log-probs and entropies of either style of reply."""
+def said(text: str, finish: str | None, rows: Rows, *, hidden: str | None = None) -> Said:
+    """Return the answer of a text and the rows of tokens that came with it."""
+    own = rows.of_text(text, finish, hidden=hidden)
+    return Said(Answer(text=text.strip(), finish=finish, **own.lists), own.notes)
+
+
+def _text_and_finish(message: Mapping[str, Any], finish: str | None) -> tuple[str, str | None]:
+    """Return what a message says, and why it ended: a refusal and a tool call are reasons of their own."""
+    text, calls = text_of(message.get("content"), "the content of a choice"), calls_of(message)
+    if calls:
+        return f"{text.strip()}\n{calls}".strip(), TOOL_CALLS
+    if message.get("refusal") and not text:
+        return as_text(message["refusal"], "refusal"), REFUSAL
+    return text, REFUSAL if _is_refusal(message.get("content")) else finish
+
+
+def _is_refusal(content: Any) -> bool:
+    parts = content if isinstance(content, list) else ()
+    return any(isinstance(one, Mapping) and one.get("type") == "refusal" for one in parts)
+
+
+def _reasoning(message: Mapping[str, Any]) -> str | None:
+    found = first_of(message, ("reasoning_content", "reasoning"))
+    return found if isinstance(found, str) else None
+
+
+def _rows(given: Any, finish: str | None, renormalise: bool) -> Rows:
+    """Return the tokens of either style of reply."""
     logprobs = {} if given is None else as_mapping(given, "logprobs")
+    if finish == REFUSAL and logprobs.get("refusal") is not None:
+        return Rows.of(logprobs["refusal"], "logprobs.refusal", renormalise=renormalise)
     if logprobs.get("content") is not None:
-        tokens, values, tops = _of_chat(as_list(logprobs["content"], "logprobs.content"))
-    elif logprobs.get("token_logprobs") is not None:
-        tokens, values, tops = _of_completion(logprobs)
-    else:
-        return {}
-    return {"tokens": tokens, "logprobs": values, **entropies_of_top(tops, len(values), renormalise)}
+        return Rows.of(logprobs["content"], "logprobs.content", renormalise=renormalise)
+    return _of_completion(logprobs, renormalise) if logprobs.get("token_logprobs") is not None else Rows({})
 
 
-def _of_chat(content: list[Any]) -> tuple[Any, tuple[float, ...], list[list[float]]]:
-    rows = [as_mapping(row, "a token") for row in content]
-    tops = [_values_of(row.get("top_logprobs")) for row in rows]
-    tokens = tuple(as_text(row.get("token"), "a token") for row in rows)
-    return tokens, tuple(logprob(row.get("logprob")) for row in rows), tops
-
-
-def _values_of(top: Any) -> list[float]:
-    entries = as_list([] if top is None else top, "top_logprobs")
-    return [logprob(as_mapping(entry, "a top log-prob").get("logprob")) for entry in entries]
-
-
-def _of_completion(logprobs: Mapping[str, Any]) -> tuple[Any, tuple[float, ...], list[list[float]]]:
+def _of_completion(logprobs: Mapping[str, Any], renormalise: bool) -> Rows:
+    """Return the tokens of an older completion: one list for each field."""
     values = tuple(map(logprob, as_list(logprobs["token_logprobs"], "token_logprobs")))
-    tops = as_list(logprobs.get("top_logprobs") or [], "top_logprobs")
-    found = [[logprob(value) for value in as_mapping(top or {}, "top_logprobs").values()] for top in tops]
     listed = None if logprobs.get("tokens") is None else as_list(logprobs["tokens"], "tokens")
-    return None if listed is None else tuple(as_text(token, "a token") for token in listed), values, found
+    tokens = None if listed is None else tuple(as_text(token, "a token") for token in listed)
+    tops = as_list(logprobs.get("top_logprobs") or [], "top_logprobs")
+    found = [_values(as_mapping(top or {}, "top_logprobs")) for top in tops]
+    return Rows({"tokens": tokens, "logprobs": values, **entropies_of_top(found, len(values), renormalise)})
+
+
+def _values(top: Mapping[str, Any]) -> Sequence[float]:
+    return [logprob(value) for value in top.values()]
 
 
 OPENAI = Format(
     "openai",
-    "replies of OpenAI-style servers: chat completions, completions, Batch output",
-    "`choices`, `custom_id`, or a reply under `response`",
+    "replies of OpenAI-style servers: chat completions, completions, Batch input and output",
+    "`choices`, a reply under `response`, or `body` beside `custom_id`",
     is_openai,
     read_openai,
 )

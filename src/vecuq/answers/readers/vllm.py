@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from vecuq.answers.alignment import own_tokens
 from vecuq.answers.fields import as_list, as_mapping, as_name, as_text, first_of, references_of, role_of
 from vecuq.answers.parts import Part
 from vecuq.answers.readers.format import Format
 from vecuq.answers.schema import MOST_ANSWERS, Answer
-from vecuq.answers.tokens import end_of, entropies_of_top, logprob
+from vecuq.answers.tokens import entropies_of_top, logprob
 from vecuq.errors import TableError
 
 
@@ -27,8 +28,10 @@ def read_vllm(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
     if not outputs:
         raise TableError("the request has no outputs.")
     question = first_of(fields, ("question", "prompt"))
+    answers, notes = zip(*(_answer(as_mapping(output, "an output"), renormalise) for output in outputs), strict=True)
     return Part(
-        answers=tuple(_answer(as_mapping(output, "an output"), renormalise) for output in outputs),
+        answers=answers,
+        notes=sum(notes, ()),
         role=role_of(fields, fields.get("sampling_params")),
         id=as_name(first_of(fields, ("id", "question_id")), "id"),
         question=question if isinstance(question, str) else None,
@@ -36,20 +39,15 @@ def read_vllm(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
     )
 
 
-def _answer(output: Mapping[str, Any], renormalise: bool) -> Answer:
+def _answer(output: Mapping[str, Any], renormalise: bool) -> tuple[Answer, tuple[str, ...]]:
+    """Return one output as an answer, with notes."""
     text = as_text(output.get("text"), "text")
     total, finish = output.get("cumulative_logprob"), output.get("finish_reason")
-    tokens = {} if output.get("logprobs") is None else _tokens(output, renormalise)
     finish = finish if isinstance(finish, str) else None
-    # Where a stop string ended the answer, `stop_reason` is that text; null or an id says that a token did.
-    by_token = finish == "stop" and "stop_reason" in output and not isinstance(output["stop_reason"], str)
-    return Answer(
-        text=text.strip(),
-        finish=finish,
-        logprob=None if total is None or tokens else logprob(total),
-        n_end=end_of(text, tokens.get("tokens"), finish, by_token=by_token),
-        **tokens,
-    )
+    if output.get("logprobs") is None:
+        return Answer(text=text.strip(), finish=finish, logprob=None if total is None else logprob(total)), ()
+    own, notes = own_tokens(text, _tokens(output, renormalise), finish)
+    return Answer(text=text.strip(), finish=finish, **own), notes
 
 
 def _tokens(output: Mapping[str, Any], renormalise: bool) -> dict[str, Any]:
