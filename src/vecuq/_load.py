@@ -37,7 +37,7 @@ _REMEDIES = {
 }
 
 # What a pipeline of answers may compare texts with, and a file only names.
-_SUPPLIED = ("embed", "nli", "judge", "command")
+_SUPPLIED = ("embed", "nli", "judge", "command", "similarity", "lexical")
 
 
 def load(source: Source, *, ranker: Any = None, **supplied: Any) -> Any:
@@ -53,7 +53,8 @@ def load(source: Source, *, ranker: Any = None, **supplied: Any) -> Any:
         For a monitor: the model that it must belong to. A state saved by vecuq 0.1.0, which kept no model, needs it.
     supplied
         For a pipeline of answers that compares texts by a model: what it compares them with, ``embed=``, ``nli=``,
-        ``judge=`` or ``command=``, as :class:`vecuq.measures.text.TextSettings` takes it. A file only names these.
+        ``judge=`` or ``command=``, or a function as ``similarity=`` or ``lexical=``, as
+        :class:`vecuq.measures.text.TextSettings` takes it. A file only names these.
 
     Examples
     --------

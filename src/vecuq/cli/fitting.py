@@ -90,7 +90,7 @@ def fit(
     confidence: answers.Confidence = 0.9,
     by: answers.By = None,
     measures: answers.Measures = None,
-    similarity: answers.Similarity = "rouge_l",
+    similarity: answers.Similarity = "auto",
     quality: answers.Quality = None,
     samples: Samples = None,
     renormalise: Renormalise = False,

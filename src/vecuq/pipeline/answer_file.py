@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
+from sklearn.base import clone
 
 from vecuq._check import Array, one_line, one_of, unique_names
 from vecuq._files import Count, Names, Numbers, check_arrays, checked_header
@@ -75,13 +76,28 @@ def answers_of(
     ranker = inside if gate is None else gate.model
     _check(known, ranker, gate)
     estimator = VecUQ.from_ranker(ranker).set_params(missing=known.missing)
-    target = {} if gate is None else {"accuracy": 1.0 - gate.allowed, "confidence": gate.confidence}
-    made = AnswerPipeline(measures=list(known.measures), settings=settings, estimator=estimator, **target)
+    made = AnswerPipeline(
+        measures=list(known.measures), settings=settings, estimator=_unfitted(estimator), **_target(gate)
+    )
     made.measures_, made.settings_, made.date_ = known.measures, settings, known.date
     made.estimator_, made.ranker_ = estimator, ranker
     made.gate_ = None if gate is None else Gate.from_learned(estimator, gate.settings, gate.learned_)
     made.split_ = structs.asdict(known.split)
     return made
+
+
+def _unfitted(estimator: VecUQ) -> VecUQ:
+    """Return what to fit again: the measures are the columns, and labels may learn other weights."""
+    learned = getattr(estimator.weights, "learned", False)
+    again: VecUQ = clone(estimator)
+    return again.set_params(columns=None, flip=None, **({"weights": None} if learned else {}))
+
+
+def _target(gate: Gate | None) -> dict[str, float]:
+    """Return accuracy and confidence of a gate; one with another target came later, by ``with_gate``."""
+    if gate is None or gate.target.kind != "accuracy":
+        return {}
+    return {"accuracy": gate.target.value, "confidence": gate.confidence}
 
 
 def _settings_of(saved: dict[str, Any], supplied: Mapping[str, Any]) -> TextSettings:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from copy import copy
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -207,9 +207,10 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         by
             The category of the answer, where the gate has categories.
         """
-        check_is_fitted(self)
+        if not hasattr(self, "ranker_"):  # what scikit-learn's check finds too, in a hundredth of the time
+            check_is_fitted(self)
         record = as_record(reply, samples=samples, question=question)
-        measured = measure_record(record, self._found, self.settings_)
+        measured = measure_record(record, _found(self.measures_), self.settings_)
         values = np.array([list(measured.values.values())])
         ranking = self._rank(values)
         p_wrong, accept = self._decided(ranking, values, None if by is None else [by])
@@ -228,7 +229,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
     def measure(self, records: Iterable[Any]) -> ScoreTable:
         """Return the measures of answers as a score table; NaN where an answer does not allow one."""
         check_is_fitted(self)
-        found = self._found
+        found = _found(self.measures_)
         return _table_of(self.measures_, [measure_record(as_record(one), found, self.settings_) for one in records])
 
     def rank(self, records: Iterable[Any], **how: Unpack[How]) -> Ranking:
@@ -288,10 +289,6 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         facts = {"gate": "none: fitted without labels" if self.gate_ is None else repr(self.gate_)}
         return {"text/plain": repr(self), "text/html": card_of(self.ranker_, "AnswerPipeline", facts)}
 
-    @property
-    def _found(self) -> tuple[Measure, ...]:
-        return find_measures(self.measures_, modality="text")
-
     def _rank(self, values: Array) -> Ranking:
         table = ScoreTable(self.measures_, values)
         return self.ranker_.rank(table, missing=self.estimator_.missing, warn=False)
@@ -323,6 +320,11 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
 def default_estimator() -> VecUQ:
     """Return the estimator of a pipeline that was given none."""
     return VecUQ(missing="marginal")
+
+
+@lru_cache(maxsize=32)
+def _found(names: tuple[str, ...]) -> tuple[Measure, ...]:
+    return find_measures(names, modality="text")
 
 
 def _can_weigh(wrong: Array) -> bool:
