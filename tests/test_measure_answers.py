@@ -105,9 +105,12 @@ def test_texts_alone_give_what_they_allow_and_a_reason_for_each_other(run, tmp_p
     done = run("measure", path, "-o", tmp_path / "s.parquet")
     kept = ["consistency", "degree_matrix", "eigenvalue_laplacian", "eccentricity", "semantic_entropy_empirical"]
     assert list(pd.read_parquet(tmp_path / "s.parquet")) == ["id", *kept, "lexical_similarity"]
-    absent = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("absent:")]
-    assert absent == [name for name in ALL if name not in (*kept, "lexical_similarity")]
-    assert "no token log-probabilities" in done.stdout
+    lines = [line.split(": ") for line in done.stdout.splitlines() if line.startswith("absent:")]
+    absent = [name for _, names, _ in lines for name in names.split(", ")]
+    assert set(absent) == {name for name in ALL if name not in (*kept, "lexical_similarity")}
+    assert len(absent) == len(set(absent))
+    assert "no token log-probabilities" in [why for *_, why in lines]
+    assert len(lines) == len({why for *_, why in lines})  # each reason once
 
 
 def test_an_empty_answer_is_missing_and_counted_never_confident(run, tmp_path):
@@ -123,7 +126,7 @@ def test_an_empty_answer_is_missing_and_counted_never_confident(run, tmp_path):
     assert table["msp"][0] == 2.0
     assert table.loc[1, ["msp", "consistency"]].isna().all()
     text = run("measure", path, "--measures", "msp", "-o", tmp_path / "s.parquet").stdout
-    assert "partly: msp  missing in 1, most often: the answer is empty" in text
+    assert "partly: msp: missing in 1, most often: the answer is empty" in text
 
 
 def test_complete_leaves_out_rows_with_gaps_so_that_they_can_be_fitted(run, refused, tmp_path):
@@ -271,7 +274,7 @@ def test_quality_without_references_is_absent_with_its_reason(run, tmp_path):
     path = write(tmp_path / "a.jsonl", [AnswerRecord(id="q", greedy=said("yes", -1.0))])
     done = run("measure", path, "--quality", "exact_match", "--measures", "msp", "-o", tmp_path / "s.csv")
     assert list(pd.read_csv(tmp_path / "s.csv")) == ["id", "msp"]
-    assert "absent: quality  no references" in done.stdout
+    assert "absent: quality: no references" in done.stdout
 
 
 def test_what_cannot_be_measured_is_one_line_and_leaves_no_trace(refused, tmp_path):

@@ -68,14 +68,12 @@ def vllm_line(text, tokens, **more):
     ("tokens", "more", "expected"),
     [
         (["It", "is", "Paris", "</s>"], {}, 1),
-        (["\u00c3", "\u00a9", "x"], {"stop_reason": None}, 1),
-        (["\u00c3", "\u00a9", "x"], {"stop_reason": 151645}, 1),
-        (["\u00c3", "\u00a9", "x"], {"stop_reason": "x"}, 0),
-        (["\u00c3", "\u00a9", "x"], {}, 0),
+        (["It", "is", "Paris", "end"], {"stop_reason": None}, 1),
+        (["It", "is", "Paris", "Q", ":"], {"stop_reason": "Q:"}, 2),
         (["It", " is", " Paris"], {"stop_reason": None}, 0),
     ],
 )
-def test_vllm_says_whether_a_token_ended_it(write, tokens, more, expected):
+def test_tokens_of_vllm_after_the_text_ended_it(write, tokens, more, expected):
     assert only(write(vllm_line("It is Paris", tokens, **more))).greedy.n_end == expected
 
 

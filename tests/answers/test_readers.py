@@ -108,7 +108,7 @@ def test_a_batch_line_with_an_error_is_skipped_and_counted(write):
     reader = read_answers(path)
     assert [record.id for record in reader] == ["b"]
     assert reader.n_skipped == 1
-    assert reader.problems == [f"{path}, line 1: the server returned an error instead of an answer."]
+    assert reader.problems == [f"{path}, line 1: the server returned an error (500)."]
 
 
 def vllm_output(text, logprobs=(-0.1, -0.2), tokens=(" Paris", "</s>")):
@@ -144,7 +144,7 @@ def test_vllm_requests_tell_tokens_and_their_end(write):
     assert texts(record) == ("Paris", ["Lyon", "Nice"])
     assert (record.greedy.logprobs, record.greedy.n_end, record.greedy.entropy_top_k) == ((-0.1, -0.2), 1, 2)
     assert record.greedy.text_logprobs == (-0.1,)
-    assert record.samples[0].n_end == 1  # its tokens do not spell its text, but the last of them can be no text
+    assert record.samples[0].logprobs is None  # its tokens do not spell its text
 
 
 def test_vllm_without_token_log_probs_keeps_the_total(write):

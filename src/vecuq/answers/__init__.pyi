@@ -9,6 +9,7 @@ from .asking import read_questions as read_questions
 from .journal import Journal as Journal
 from .kinds import kinds as kinds
 from .lines import LINE_BYTES as LINE_BYTES
+from .memory import record_of as record_of
 from .readers import Format as Format
 from .readers import formats as formats
 from .reading import AnswerReader as AnswerReader

@@ -59,7 +59,7 @@ def digest_of(text: str) -> bytes:
 
 def as_mapping(value: Any, name: str) -> Mapping[str, Any]:
     """Return a JSON object; anything else is an error."""
-    if not isinstance(value, Mapping):
+    if type(value) is not dict and not isinstance(value, Mapping):
         raise TableError(f"{name} must be a JSON object; got {_shown(value)}.")
     return value
 

@@ -27,6 +27,8 @@ def logprob(value: Any) -> float:
     >>> logprob(-0.5), logprob(float("-inf"))
     (-0.5, -9999.0)
     """
+    if type(value) is float and LEAST_LOGPROB <= value <= 0:  # nearly all are
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124 - NaN
         raise TableError(f"a log-prob must be a number; got {one_line(type(value).__name__)}.")
     if value > 1e-2:

@@ -8,7 +8,7 @@ from typing import Any
 
 from vecuq import workflows
 from vecuq._check import one_line, one_of
-from vecuq.cli.talk import echo, friendly_errors, note, print_json, print_lines, watching
+from vecuq.cli.talk import echo, friendly_errors, note, print_json, watching
 from vecuq.measures import text
 from vecuq.table import QUALITY
 from vecuq.transport import MAX_COLUMNS
@@ -56,12 +56,14 @@ def measure_texts(
 
 def print_gaps(done: MeasuredAnswers, *, only: Sequence[str] | None = None) -> None:
     """Print which measures are missing, everywhere or in some answers, and why; ``only`` these, if given."""
-    lines: dict[str, str | None] = {f"absent: {name}": why for name, why in done.absent.items()}
-    for name, gap in done.partly.items():
-        lines[f"partly: {name}"] = f"missing in {gap.n_missing:,}, most often: {gap.reason}"
-    lines = {line: why for line, why in lines.items() if only is None or line.split(": ")[1] in only}
-    if lines:
-        print_lines(lines)
+    for why, names in workflows.by_reason(_some(done.absent, only)).items():
+        echo(f"absent: {', '.join(names)}: {why}")
+    for gap, names in workflows.by_reason(_some(done.partly, only)).items():
+        echo(f"partly: {', '.join(names)}: missing in {gap.n_missing:,}, most often: {gap.reason}")
+
+
+def _some(gaps: dict[str, Any], only: Sequence[str] | None) -> dict[str, Any]:
+    return {name: gap for name, gap in gaps.items() if only is None or name in only}
 
 
 def print_notes(done: MeasuredAnswers, renormalise: bool) -> None:

@@ -16,12 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from vecuq._check import Array, finite_rows, keywords_only
 from vecuq._files import tensor_bytes, write_tensors
+from vecuq.answers import record_of
 from vecuq.errors import CalibrationError, SettingError, TableError
 from vecuq.gate import Certificate, Gate, warn_unlike
 from vecuq.measures import Measure, find_measures
 from vecuq.measures.text import MeasuredAnswer, TextSettings, measure_record
 from vecuq.pipeline.choosing import chosen_measures
-from vecuq.pipeline.records import as_record
 from vecuq.pipeline.splitting import Rows, Split, labels_of, split_rows
 from vecuq.pipeline.verdict import Verdict
 from vecuq.ranker import FEWEST, How, Ranker, Ranking, VecUQ, card_of, learn_weights
@@ -123,7 +123,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         """
         settings = TextSettings() if self.settings is None else self.settings
         found = self._wanted()
-        measured = [measure_record(as_record(one), found, settings) for one in records]
+        measured = [measure_record(record_of(one), found, settings) for one in records]
         table = _table_of([one.name for one in found], measured)
         return self.fit_measured(table, wrong, correct=correct, groups=groups, by=by)
 
@@ -209,7 +209,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         """
         if not hasattr(self, "ranker_"):  # what scikit-learn's check finds too, in a hundredth of the time
             check_is_fitted(self)
-        record = as_record(reply, samples=samples, question=question)
+        record = record_of(reply, samples=samples, question=question)
         measured = measure_record(record, _found(self.measures_), self.settings_)
         values = np.array([list(measured.values.values())])
         ranking = self._rank(values)
@@ -230,7 +230,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         """Return the measures of answers as a score table; NaN where an answer does not allow one."""
         check_is_fitted(self)
         found = _found(self.measures_)
-        return _table_of(self.measures_, [measure_record(as_record(one), found, self.settings_) for one in records])
+        return _table_of(self.measures_, [measure_record(record_of(one), found, self.settings_) for one in records])
 
     def rank(self, records: Iterable[Any], **how: Unpack[How]) -> Ranking:
         """Return score, rank image and p-value of every answer; see :meth:`vecuq.Ranker.rank`."""

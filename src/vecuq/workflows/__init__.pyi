@@ -55,4 +55,5 @@ from .scoring_answers import score_answers as score_answers
 from .studies import STUDY_NAMES as STUDY_NAMES
 from .studies import reproduce as reproduce
 from .tally_of_answers import MeasuredAnswers as MeasuredAnswers
+from .tally_of_answers import by_reason as by_reason
 from .watch import Watch as Watch

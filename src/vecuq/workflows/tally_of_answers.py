@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vecuq.errors import TableError
 
@@ -55,6 +55,23 @@ class MeasuredAnswers:
     entropy_top_k: tuple[int, ...]
     entropy_renormalised: bool | None
     notes: tuple[str, ...]
+
+
+Reason = TypeVar("Reason", bound=Hashable)
+
+
+def by_reason(reasons: Mapping[str, Reason]) -> dict[Reason, list[str]]:
+    """Return the names that share each reason, in their order.
+
+    Examples
+    --------
+    >>> by_reason({"msp": "no samples", "rde": "no tokens", "consistency": "no samples"})
+    {'no samples': ['msp', 'consistency'], 'no tokens': ['rde']}
+    """
+    found: dict[Reason, list[str]] = {}
+    for name, why in reasons.items():
+        found.setdefault(why, []).append(name)
+    return found
 
 
 @dataclass
@@ -124,7 +141,8 @@ class AnswerTally:
         """Raise if no answer allows any measure."""
         gaps = self.gaps
         if not set(self.kept) & set(measures):
-            reasons = "; ".join(f"{name}: {gaps[name].reason}" for name in measures)
+            grouped = by_reason({name: gaps[name].reason for name in measures})
+            reasons = "; ".join(f"{', '.join(names)}: {why}" for why, names in grouped.items())
             raise TableError(f"These {self.n_rows:,} answers allow none of the measures ({reasons}).")
 
     def result(self, reader: AnswerReader, left_out: int) -> MeasuredAnswers:

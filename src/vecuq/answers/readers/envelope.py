@@ -38,7 +38,11 @@ class Envelope(NamedTuple):
     @property
     def is_request(self) -> bool:
         """Whether the line is a request alone, as in a Batch input file."""
-        return "custom_id" in self.fields and "response" not in self.fields and isinstance(self.fields["body"], Mapping)
+        return (
+            "custom_id" in self.fields
+            and "response" not in self.fields
+            and isinstance(self.fields.get("body"), Mapping)
+        )
 
     def refuse_error(self) -> None:
         """Raise with the server's own words if it returned an error."""

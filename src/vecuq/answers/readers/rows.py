@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from vecuq.answers.alignment import own_tokens
@@ -52,10 +51,9 @@ def _true_value(token: str, value: float, top: list[tuple[Any, float]]) -> float
 
 def _entries(top: Any) -> list[tuple[Any, float]]:
     """Return the most likely tokens with their log-probabilities."""
-    if isinstance(top, Mapping):
-        return [(name, logprob(value)) for name, value in top.items()]
-    listed = as_list([] if top is None else top, "top_logprobs")
-    entries = [as_mapping(entry, "a top log-prob") for entry in listed]
+    if not top:
+        return []
+    entries = [as_mapping(entry, "a top log-prob") for entry in as_list(top, "top_logprobs")]
     return [(entry.get("token"), logprob(entry.get("logprob"))) for entry in entries]
 
 

@@ -14,6 +14,7 @@ from vecuq.testing.hostile.json_level import altered, as_json
 READER_KINDS = tuple(kind for kind in kinds() if kind != "auto")
 _TOP = [{"token": "x", "logprob": -0.5}, {"token": "y", "logprob": -1.5}]
 _CHAT = {"message": {"content": "x"}, "finish_reason": "stop"}
+_ROWS = [{"token": "x", "logprob": -1.0, "bytes": [120], "top_logprobs": _TOP}]
 # One or more good lines of each kind, without its id.
 LINES: dict[str, list[dict[str, Any]]] = {
     "vecuq": [
@@ -61,6 +62,38 @@ LINES: dict[str, list[dict[str, Any]]] = {
             "response": {"body": {"choices": [_CHAT], "model": "m"}},
             "request": {"body": {"messages": [{"content": "q"}]}},
         },
+        {
+            "request": {"prompt": ["q", "r"], "n": 1},
+            "response": {"choices": [{"index": 0, "text": "x"}, {"index": 1, "text": "y"}]},
+        },
+        {"choices": [{"message": {"content": None, "tool_calls": [{"function": {"name": "x", "arguments": "{}"}}]}}]},
+        {"choices": [{"message": {"refusal": "x", "reasoning": "y"}, "logprobs": {"refusal": _ROWS}}]},
+        {"choices": [{"message": {"content": [{"type": "text", "text": "x"}]}, "logprobs": {"content": _ROWS}}]},
+        {"method": "POST", "url": "/v1/chat/completions", "body": {"messages": [{"content": "q"}], "temperature": 0}},
+    ],
+    "openai-responses": [
+        {
+            "response": {
+                "object": "response",
+                "status": "completed",
+                "output": [
+                    {"type": "reasoning", "summary": []},
+                    {"type": "message", "content": [{"type": "output_text", "text": "x", "logprobs": _ROWS}]},
+                ],
+            },
+            "request": {"input": "q", "temperature": 0},
+        },
+        {
+            "response": {
+                "body": {
+                    "object": "response",
+                    "status": "incomplete",
+                    "incomplete_details": {"reason": "max_output_tokens"},
+                    "output": [{"type": "message", "content": [{"type": "refusal", "refusal": "x"}]}],
+                }
+            }
+        },
+        {"object": "response", "output": [{"type": "function_call", "name": "x", "arguments": "{}"}]},
     ],
     "vllm": [
         {
@@ -106,7 +139,7 @@ LINES: dict[str, list[dict[str, Any]]] = {
         },
     ],
 }
-_IDS = {"openai": "custom_id", "lm-eval": "doc_id"}
+_IDS = {"openai": "custom_id", "openai-responses": "custom_id", "lm-eval": "doc_id"}
 
 
 def good_line(kind: str, name: str, place: int = 0) -> dict[str, Any]:
@@ -127,7 +160,7 @@ def answer_lines(draw: st.DrawFn, kind: str) -> bytes:
     kind
         One of ``vecuq.answers.kinds()`` but ``"auto"``.
     """
-    line, _ = draw(altered(good_line(kind, "odd", draw(st.integers(0, 2)))))
+    line, _ = draw(altered(good_line(kind, "odd", draw(st.integers(0, len(LINES[kind]) - 1)))))
     text = as_json(line).encode()
     spoilt = draw(damaged(text)) if draw(st.integers(0, 4)) == 0 else text
     # It stays one line, and is never taken for another kind of file.
