@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, structs
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from vecuq._check import Array, one_line, one_of, unique_names
 from vecuq._files import Count, Names, Numbers, check_arrays, checked_header
@@ -49,6 +50,7 @@ class AnswersHeader(Struct):
 
 def parts_of(pipeline: AnswerPipeline) -> tuple[str, dict[str, Any], dict[str, Array]]:
     """Return kind, header and arrays of a file that holds a pipeline; the gate is saved with its model inside."""
+    check_is_fitted(pipeline)
     header = {
         "measures": list(pipeline.measures_),
         "comparison": pipeline.settings_.to_dict(),
@@ -90,7 +92,8 @@ def _unfitted(estimator: VecUQ) -> VecUQ:
     """Return what to fit again: the measures are the columns, and labels may learn other weights."""
     learned = getattr(estimator.weights, "learned", False)
     again: VecUQ = clone(estimator)
-    return again.set_params(columns=None, flip=None, **({"weights": None} if learned else {}))
+    again.set_params(columns=None, flip=None, **({"weights": None} if learned else {}))
+    return again
 
 
 def _target(gate: Gate | None) -> dict[str, float]:

@@ -234,7 +234,8 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
 
     def rank(self, records: Iterable[Any], **how: Unpack[How]) -> Ranking:
         """Return score, rank image and p-value of every answer; see :meth:`vecuq.Ranker.rank`."""
-        return self.ranker_.rank(self.measure(records), **How(**{**self.estimator_.how(), **how}))
+        table = self.measure(records)
+        return self.ranker_.rank(table, **How(**{**self.estimator_.how(), **how}))
 
     def uncertainty(self, records: Iterable[Any], **how: Unpack[How]) -> Array:
         """Return one number per answer; higher is more uncertain."""
@@ -257,7 +258,8 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
 
     def why(self, records: Iterable[Any]) -> list[str]:
         """Return one short sentence per answer: which measure did it; see :meth:`vecuq.Ranker.why`."""
-        return self.ranker_.why(self.measure(records), missing=self.estimator_.missing)
+        table = self.measure(records)
+        return self.ranker_.why(table, missing=self.estimator_.missing)
 
     def certificate(self) -> Certificate:
         """Return what is promised of accepted answers, under which assumption, and what the labels showed."""
@@ -301,7 +303,8 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         return self.gate_.p_wrong_of_scores(scores), self.gate_.accept_scores(scores, by=by)
 
     def _scores_for_gate(self, records: Iterable[Any]) -> Array:
-        gate, table = self._gate(), self.measure(records)
+        gate = self._gate()
+        table = self.measure(records)
         ranking = self._rank(table.values)
         return gate.scoring.settled(ranking.uncertainty, table.values, ranking.p_values)
 
