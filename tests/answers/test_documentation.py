@@ -21,8 +21,7 @@ def test_every_line_of_the_page_is_read(write, line):
     assert record.question == "Capital of France?"
 
 
-def test_there_is_a_line_of_every_format_and_a_word_on_every_field():
-    assert len(LINES) == 5
+def test_there_is_a_line_of_our_own_and_a_word_on_every_field():
     assert f'"vecuq_answers": {SCHEMA_VERSION}' in LINES[0]
     for name in {**Answer.model_fields, **AnswerRecord.model_fields}:
         assert f"`{name}`" in PAGE or f'"{name}' in PAGE, name

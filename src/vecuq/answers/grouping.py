@@ -22,11 +22,15 @@ class Origin:
 
 @dataclass(slots=True)
 class Group:
-    """The lines of one question: the first of them, its id and digest, and where their parts are in the spool."""
+    """The lines of one question: the first of them, its id and digest, and where their parts are in the spool.
+
+    ``place`` counts the questions that begin in the same line, from 1.
+    """
 
     first: Origin
     id: str | None
     question: bytes | None
+    place: int = 1
     spans: list[Span] = field(default_factory=list)
     clash: str | None = None
 
@@ -55,7 +59,7 @@ class Grouping:
     def __iter__(self) -> Iterator[tuple[str, Group]]:
         """Yield the groups in the order of their first lines, each with a unique name."""
         for group in self._groups:
-            yield group.id or self._number_of(group.first), group
+            yield group.id or self._number_of(group), group
 
     @property
     def notes(self) -> list[str]:
@@ -73,9 +77,12 @@ class Grouping:
             )
         return found
 
-    def _number_of(self, first: Origin) -> str:
-        """Return the number of the first line, with that of its file where the line alone is not unique."""
-        number = str(first.number)
+    def _number_of(self, group: Group) -> str:
+        """Return the number of the first line, with that of its file where the line alone is not unique.
+
+        Of several questions that begin in one line, the second is ``1.2``, the third ``1.3``.
+        """
+        first, number = group.first, str(group.first.number) + (f".{group.place}" if group.place > 1 else "")
         unique = self._by_number[first.number].first == first and number not in self._by_id
         return number if unique else f"file {first.file + 1}, line {number}"
 
@@ -111,7 +118,9 @@ class Grouping:
         return group
 
     def _found(self, name: str | None, digest: bytes | None, origin: Origin) -> Group:
-        group = Group(origin, name, digest)
+        before = self._groups[-1] if self._groups else None
+        place = before.place + 1 if before is not None and before.first == origin else 1
+        group = Group(origin, name, digest, place)
         self._groups.append(group)
         self._by_number.setdefault(origin.number, group)
         return group

@@ -58,7 +58,8 @@ def _object(value: Any) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return value
     if isinstance(value, list) and value and all(isinstance(one, Mapping) and "generated_text" in one for one in value):
-        return {"texts": as_list(value, "the list of answers", most=MOST_ANSWERS)}
+        listed: list[Mapping[str, Any]] = as_list(value, "the list of answers", most=MOST_ANSWERS)
+        return listed[0] if len(listed) == 1 else {"texts": listed}
     if isinstance(value, list):
         raise TableError(
             "a JSON object was expected, not a list; write one object per line, or name a whole list .json."

@@ -17,6 +17,7 @@ from vecuq.answers.documents import document_entries, is_document
 from vecuq.answers.grouping import Grouping, Origin
 from vecuq.answers.kinds import is_ours, kinds, parts_of
 from vecuq.answers.lines import Entry, TornFileError, numbered_lines
+from vecuq.answers.ollama_chunks import whole_replies
 from vecuq.answers.parts import Part, Spool, records_of
 from vecuq.answers.schema import AnswerRecord, why_invalid
 from vecuq.answers.streams import assembled
@@ -33,7 +34,7 @@ def entries_of(path: Path) -> Iterator[Entry]:
     if path.suffix.lower() == ".npz":
         rows = enumerate(array_entries(path), start=1)
         return (Entry(number, f"{path}, row {number}", row) for number, row in rows)
-    return assembled(document_entries(path) if is_document(path) else numbered_lines(path))
+    return whole_replies(assembled(document_entries(path) if is_document(path) else numbered_lines(path)))
 
 
 @dataclass

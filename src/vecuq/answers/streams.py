@@ -7,6 +7,7 @@ replies that are open, nothing is held, and these together are no larger than on
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from vecuq._check import one_line
@@ -17,7 +18,8 @@ from vecuq.errors import TableError
 CUT_SHORT = "The stream of an answer ends before the answer does; what came of it was read."
 _SSE = (b"data:", b"event:", b"id:", b"retry:", b":")
 _MARKS = (b'"chat.completion.chunk"', b'"text_completion"', b'"response.')
-_MOST_OPEN = 1_000
+_BEGINS = "response.created"
+_MOST_OPEN = 100
 
 
 def assembled(entries: Iterable[Entry]) -> Iterator[Entry]:
@@ -45,13 +47,21 @@ def _data(content: bytes | Mapping[str, Any] | None) -> bytes | None:
     return content if any(mark in content for mark in _MARKS) else None
 
 
+@dataclass
+class _Open:
+    """A reply that has begun: its first entry, its events so far, and what share of the memory of a line they take."""
+
+    first: Entry
+    stream: ChatStream | ResponseStream
+    load: float = 0.0
+
+
 class _Streams:
     """The replies that have begun and not ended, by their names."""
 
     def __init__(self) -> None:
-        self._open: dict[str, tuple[Entry, ChatStream | ResponseStream]] = {}
+        self._open: dict[str, _Open] = {}
         self._too_long: set[str] = set()
-        self._load = 0.0
         self._n_closed = 0
 
     def add(self, entry: Entry, data: bytes) -> Iterator[Entry]:
@@ -63,12 +73,21 @@ class _Streams:
         name = self._name(fields)
         if name is None:  # no event of a stream: whoever reads it says what it is
             yield entry._replace(content=data)
-        elif name not in self._too_long:
-            yield from self._make_room(name, data)
-            stream = self._open.setdefault(name, (entry, _stream_of(fields)))[1]
-            stream.add(fields)
-            if stream.is_closed:
-                yield self._closed(name)
+            return
+        if fields.get("type") == _BEGINS:
+            yield from self._begin_anew(name)
+        if name not in self._too_long:
+            yield from self._make_room(name)
+            one = self._open.setdefault(name, _Open(entry, _stream_of(fields)))
+            one.stream.add(fields)
+            one.load += max(len(data) / LINE_BYTES, (data.count(b"[") + data.count(b"{")) / MOST_BRACKETS)
+            yield from self._ended_by(name)
+
+    def _begin_anew(self, name: str) -> Iterator[Entry]:
+        """Yield a reply of the same name that never ended; events of the Responses API do not name theirs."""
+        self._too_long.discard(name)
+        if name in self._open:
+            yield self._closed(name)
 
     def _name(self, fields: Any) -> str | None:
         """Return the name of the reply that an event belongs to; None if it is no event."""
@@ -79,15 +98,22 @@ class _Streams:
         name = f"chat {one_line(fields.get('id'), most=100)}"
         return name if name in self._open or ChatStream.takes(fields) else None
 
-    def _make_room(self, name: str, data: bytes) -> Iterator[Entry]:
-        """Yield replies that have ended where another begins; where too much is open, all of them without content."""
-        self._load += max(len(data) / LINE_BYTES, (data.count(b"[") + data.count(b"{")) / MOST_BRACKETS)
+    def _make_room(self, name: str) -> Iterator[Entry]:
+        """Yield replies that have ended where another begins, and the oldest where too many are open."""
         if name not in self._open:
-            for ended in [one for one, (_, stream) in self._open.items() if stream.has_ended]:
+            for ended in [one for one, known in self._open.items() if known.stream.has_ended]:
                 yield self._closed(ended)
-        if self._load > 1 or len(self._open) >= _MOST_OPEN:
-            yield from (self._closed(one)._replace(content=None, notes=()) for one in list(self._open))
-            self._too_long = {name} if self._load > 1 else set()
+            if len(self._open) >= _MOST_OPEN:
+                yield self._closed(next(iter(self._open)))
+
+    def _ended_by(self, name: str) -> Iterator[Entry]:
+        """Yield a reply that an event ended; where those that are open take too much memory, the largest, empty."""
+        if self._open[name].stream.is_closed:
+            yield self._closed(name)
+        elif sum(one.load for one in self._open.values()) > 1:
+            largest = max(self._open, key=lambda one: self._open[one].load)
+            self._too_long.add(largest)
+            yield self._closed(largest)._replace(content=None, notes=())
 
     def close(self) -> Iterator[Entry]:
         """Yield all replies that are open."""
@@ -96,11 +122,10 @@ class _Streams:
         self._too_long.clear()
 
     def _closed(self, name: str) -> Entry:
-        first, stream = self._open.pop(name)
-        self._load = self._load if self._open else 0.0
+        one = self._open.pop(name)
         self._n_closed += 1
-        notes = () if stream.has_ended else (CUT_SHORT,)
-        return Entry(self._n_closed, first.place, stream.reply(), notes=notes)
+        notes = () if one.stream.has_ended else (CUT_SHORT,)
+        return Entry(self._n_closed, one.first.place, one.stream.reply(), notes=notes)
 
 
 def _fields(data: bytes) -> Any:

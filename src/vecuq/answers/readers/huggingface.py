@@ -6,15 +6,27 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from vecuq.answers.alignment import own_tokens
-from vecuq.answers.fields import as_list, as_mapping, as_name, as_text, first_of, references_of, role_of
+from vecuq.answers.fields import as_list, as_name, as_text, first_of, references_of, role_of
 from vecuq.answers.padding import Ends, unpadded_length
 from vecuq.answers.parts import Part
 from vecuq.answers.readers.format import Format
+from vecuq.answers.readers.messages import conversation, text_of
+from vecuq.answers.readers.token_rows import Spoken, rows_of, spoken
 from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.answers.tokens import logprob, spelt
 from vecuq.errors import TableError
 
-TEXTS = ("generated_texts", "generated_text", "texts", "text")
+# A text under these names is generated, whatever stands beside it.
+_GENERATED = ("generated_texts", "generated_text")
+TEXTS = (*_GENERATED, "output_texts", "output_text", "texts", "text")
+# These are too general to stand alone: they count only beside a question, and only if they hold texts.
+BESIDE_A_QUESTION = tuple(
+    name
+    for one in ("prediction", "generation", "completion", "response", "output", "model_output", "model_response")
+    for name in (f"{one}s", one)
+)
+QUESTIONS = ("question", "prompt", "input", "instruction")
+FULL_TEXT = "A generated text began with its prompt, as pipelines return it; the prompt was cut off."
 
 
 class _Column(NamedTuple):
@@ -25,10 +37,12 @@ class _Column(NamedTuple):
 
 
 _COLUMNS = {
-    "logprobs": _Column(("transition_scores", "token_logprobs", "logprobs")),
-    "entropies": _Column(("entropies",)),
-    "tokens": _Column(("tokens",)),
-    "ids": _Column(("token_ids", "sequences")),
+    "logprobs": _Column(
+        ("transition_scores", "token_logprobs", "token_log_probs", "output_logprobs", "logprobs", "log_probs")
+    ),
+    "entropies": _Column(("entropies", "token_entropies")),
+    "tokens": _Column(("tokens", "output_tokens", "generated_tokens")),
+    "ids": _Column(("token_ids", "output_ids", "output_token_ids", "generated_ids", "sequences")),
     "logprob": _Column(
         ("cumulative_logprobs", "cumulative_logprob", "sequence_logprobs", "sequence_logprob"), per_token=False
     ),
@@ -37,7 +51,20 @@ _COLUMNS = {
 
 def is_huggingface(fields: Mapping[str, Any]) -> bool:
     """Whether a line has generated texts under one of the usual names."""
-    return first_of(fields, TEXTS) is not None
+    return _given(fields) is not None
+
+
+def _given(fields: Mapping[str, Any]) -> Any:
+    """Return the texts of a line; None where it has none under a name that can be trusted."""
+    found = first_of(fields, TEXTS)
+    if found is not None or not isinstance(first_of(fields, QUESTIONS), str):
+        return found
+    return next((fields[name] for name in BESIDE_A_QUESTION if _holds_texts(fields.get(name))), None)
+
+
+def _holds_texts(value: Any) -> bool:
+    listed = value if isinstance(value, list) else [value]
+    return bool(listed) and all(isinstance(one, str) for one in listed)
 
 
 def read_huggingface(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
@@ -46,21 +73,31 @@ def read_huggingface(fields: Mapping[str, Any], *, renormalise: bool = False) ->
     Lists may be padded at their ends, as a batch is. Entropies, if given, run over the whole vocabulary unless
     ``entropy_top_k`` says otherwise; ``entropy_renormalised`` says whether the probabilities were renormalised.
     """
-    texts = _texts(first_of(fields, TEXTS))
-    columns = {name: _column(fields, column, len(texts)) for name, column in _COLUMNS.items()}
-    rows = [{name: column[place] for name, column in columns.items()} for place in range(len(texts))]
+    question = first_of(fields, QUESTIONS)
+    given = _given(fields)
+    asked = question if isinstance(question, str) else _asked_in(given)
+    texts = _texts(given)
+    own = [_without_prompt(text, asked) for text in texts] if first_of(fields, _GENERATED) is not None else texts
+    columns = {name: _column(fields, column, len(own)) for name, column in _COLUMNS.items()}
+    rows = [{name: column[place] for name, column in columns.items()} for place in range(len(own))]
     settings = (fields, fields.get("generation_config"), fields.get("generate_kwargs"))
-    reader = _Rows(Ends.of(*settings), _is_matrix(columns["logprobs"]), *_truncation(fields))
-    question = first_of(fields, ("question", "prompt", "input"))
-    answers, notes = zip(*(reader.answer(text, row) for text, row in zip(texts, rows, strict=True)), strict=True)
+    reader = _Rows(Ends.of(*settings), _is_matrix(columns["logprobs"]), *_truncation(fields), renormalise)
+    said = [reader.answer(text, row) for text, row in zip(own, rows, strict=True)]
+    notes = [note for one in said for note in one.notes]
     return Part(
-        answers=answers,
-        notes=sum(notes, ()),
+        answers=tuple(one.answer for one in said),
         role=role_of(*settings),
         id=as_name(first_of(fields, ("id", "question_id", "idx", "index")), "id"),
-        question=question if isinstance(question, str) else None,
+        question=asked,
         references=references_of(fields),
+        notes=tuple(dict.fromkeys(notes if own == texts else [FULL_TEXT, *notes])),
     )
+
+
+def _without_prompt(text: str, prompt: str | None) -> str:
+    """Return what follows the prompt, where a pipeline returned both."""
+    rest = text.removeprefix(prompt) if prompt else text
+    return rest if rest.strip() else text
 
 
 def _truncation(fields: Mapping[str, Any]) -> tuple[Any, bool]:
@@ -69,19 +106,32 @@ def _truncation(fields: Mapping[str, Any]) -> tuple[Any, bool]:
 
 
 def _texts(given: Any) -> list[str]:
-    """Return the texts; a pipeline wraps each into an object."""
-    listed = as_list(given if isinstance(given, list) else [given], "the list of texts", most=MOST_ANSWERS)
+    """Return the texts; a pipeline wraps each into an object, and a chat ends with the message that was generated."""
+    bare = not isinstance(given, list) or _is_chat(given)
+    listed = as_list([given] if bare else given, "the list of texts", most=MOST_ANSWERS)
     if not listed:
         raise TableError("the line has no generated texts.")
-    return [
-        as_text(as_mapping(one, "an answer").get("generated_text") if isinstance(one, Mapping) else one, "a text")
-        for one in listed
-    ]
+    found: list[Any] = [one.get("generated_text") if isinstance(one, Mapping) else one for one in listed]
+    return [text_of(one[-1].get("content"), "a message") if _is_chat(one) else as_text(one, "a text") for one in found]
+
+
+def _is_chat(given: Any) -> bool:
+    """Whether a text is a whole conversation, the generated message last."""
+    return isinstance(given, list) and bool(given) and all(isinstance(one, Mapping) and "role" in one for one in given)
+
+
+def _asked_in(given: Any) -> str | None:
+    """Return the messages before the generated one, of the first conversation."""
+    first = given[0] if isinstance(given, list) and given and not _is_chat(given) else given
+    chat: Any = first.get("generated_text") if isinstance(first, Mapping) else first
+    return conversation(chat[:-1]) if _is_chat(chat) else None
 
 
 def _column(fields: Mapping[str, Any], column: _Column, n_texts: int) -> list[Any]:
     """Return one entry per text; with a single text, its entry may come without a list around it."""
-    given = first_of(fields, column.names)
+    found = [fields[name] for name in column.names if fields.get(name) is not None]
+    # A number under the name of a list counts the tokens.
+    given = next((one for one in found if not (column.per_token and isinstance(one, int | float))), None)
     if given is None:
         return [None] * n_texts
     bare = not isinstance(given, list) or (column.per_token and not _is_nested(given))
@@ -107,27 +157,57 @@ class _Rows(NamedTuple):
     in_matrix: bool
     top_k: Any
     renormalised: bool
+    renormalise: bool
 
-    def answer(self, text: str, row: Mapping[str, Any]) -> tuple[Answer, tuple[str, ...]]:
-        """Return one answer, with notes."""
+    def answer(self, text: str, row: Mapping[str, Any]) -> Spoken:
+        """Return one answer; its log-probs may be objects with a token each, as servers write them."""
+        objects = _objects(row["logprobs"])
+        if objects is not None:
+            return spoken(text, rows_of(objects, "logprobs"), None, renormalise=self.renormalise)
+        return self._of_lists(text, _flat(row))
+
+    def _of_lists(self, text: str, row: Mapping[str, Any]) -> Spoken:
         values, entropies = _listed(row, "logprobs"), _listed(row, "entropies")
         tokens, ids = _tokens_or_ids(row, len(values or entropies or ()))
         length = unpadded_length(values, tokens, ids, self.ends, in_matrix=self.in_matrix)
         values, tokens = values and values[:length], tokens and tokens[:length]
         entropies, ids = entropies and entropies[:length], ids and ids[:length]
+        total = row["logprob"]
         lists = {
             "tokens": tokens,
             "logprobs": None if values is None else tuple(map(logprob, values)),
             "entropies": None if entropies is None else tuple(entropies),
         }
         own, notes = own_tokens(text, {**lists, "n_end": self._n_end(ids)}, "stop")
-        truncated = {"entropy_top_k": self.top_k, "entropy_renormalised": self.renormalised}
-        more = truncated if own.get("entropies") is not None else {}
-        total = None if row["logprob"] is None else logprob(row["logprob"])
-        return Answer(text=text.strip(), logprob=total, **own, **more), notes
+        if tokens and len(own.get("tokens", ())) < len(tokens):
+            total = None  # it is that of other tokens too
+        has_entropies = own.get("entropies") is not None
+        answer = Answer(
+            text=text.strip(),
+            entropy_top_k=self.top_k if has_entropies else None,
+            entropy_renormalised=self.renormalised and has_entropies,
+            logprob=None if total is None else logprob(total),
+            **own,
+        )
+        return Spoken(answer, notes)
 
     def _n_end(self, ids: list[Any] | None) -> int:
         return int(isinstance(ids[-1], int) and ids[-1] in self.ends.eos) if ids else 0
+
+
+def _objects(logprobs: Any) -> Any:
+    """Return the tokens of log-probs that are written as objects; None for plain lists."""
+    listed = logprobs.get("content") if isinstance(logprobs, Mapping) else logprobs
+    is_rows = isinstance(listed, list) and bool(listed) and all(isinstance(one, Mapping) for one in listed)
+    return listed if is_rows else None
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row whose log-probs may be an object with one list per field, as older completions have it."""
+    logprobs = row["logprobs"]
+    if not isinstance(logprobs, Mapping):
+        return dict(row)
+    return {**row, "logprobs": logprobs.get("token_logprobs"), "tokens": logprobs.get("tokens", row["tokens"])}
 
 
 def _listed(row: Mapping[str, Any], name: str) -> list[Any] | None:
@@ -146,7 +226,8 @@ def _tokens_or_ids(row: Mapping[str, Any], length: int) -> tuple[tuple[str, ...]
 HUGGINGFACE = Format(
     "huggingface",
     "Hugging Face `generate` or a pipeline, dumped to JSON",
-    "texts under " + ", ".join(f"`{name}`" for name in TEXTS),
+    "texts under " + ", ".join(f"`{name}`" for name in TEXTS) + "; or a `prediction`, `generation`, `completion`, "
+    "`response` or `output` that is text, beside a question",
     is_huggingface,
     read_huggingface,
 )

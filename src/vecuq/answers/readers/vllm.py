@@ -16,7 +16,8 @@ from vecuq.errors import TableError
 
 def is_vllm(fields: Mapping[str, Any]) -> bool:
     """Whether a line has the outputs of a request."""
-    return isinstance(fields.get("outputs"), list)
+    outputs = fields.get("outputs")
+    return isinstance(outputs, list) and all(isinstance(one, Mapping) and "text" in one for one in outputs)
 
 
 def read_vllm(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
@@ -76,4 +77,6 @@ def _as_entry(entry: Any) -> Mapping[str, Any]:
     return entry if isinstance(entry, Mapping) else {"logprob": entry}
 
 
-VLLM = Format("vllm", "vLLM's RequestOutput, dumped to JSON", "a list `outputs`", is_vllm, read_vllm)
+VLLM = Format(
+    "vllm", "vLLM's RequestOutput, dumped to JSON", "a list `outputs` of objects with `text`", is_vllm, read_vllm
+)

@@ -122,6 +122,7 @@ LINES: dict[str, list[dict[str, Any]]] = {
             "generation_config": {"eos_token_id": 2, "pad_token_id": [0]},
         },
         {"generated_text": "x", "token_ids": [1, 5, 2], "logprobs": [-1, -2], "sequence_logprob": -3, "temperature": 1},
+        {"question": "q", "prediction": "x", "logprobs": [{"token": "x", "logprob": -1, "top_logprobs": _TOP}]},
     ],
     "lm-eval": [
         {
@@ -138,8 +139,137 @@ LINES: dict[str, list[dict[str, Any]]] = {
             "resps": [["x", "y"]],
         },
     ],
+    "tgi": [
+        {
+            "question": "q",
+            "generated_text": "x",
+            "details": {
+                "finish_reason": "eos_token",
+                "seed": None,
+                "tokens": [
+                    {"id": 5, "text": "x", "logprob": -1, "special": False},
+                    {"id": 2, "text": "</s>", "logprob": -0.5, "special": True},
+                ],
+                "top_tokens": [[{"text": "x", "logprob": -1}, {"text": "y", "logprob": -2}], [{"logprob": -0.5}]],
+                "best_of_sequences": [{"generated_text": "y", "finish_reason": "length", "tokens": []}],
+            },
+        }
+    ],
+    "sglang": [
+        {
+            "text": "x",
+            "meta_info": {
+                "finish_reason": {"type": "stop", "matched": 2},
+                "output_token_logprobs": [[-1, 5, "x"], [-0.5, 2, None]],
+                "output_top_logprobs": [[[-1, 5, "x"], [-2, 6, "y"]], [[-0.5, 2, None]]],
+            },
+        },
+        {"prompt": "q", "text": "x", "meta_info": {"finish_reason": None, "output_token_logprobs": [[-1, 5]]}},
+    ],
+    "llamacpp": [
+        {
+            "prompt": "q",
+            "content": "x",
+            "stop_type": "eos",
+            "generation_settings": {"temperature": 0.0},
+            "completion_probabilities": [{"token": "x", "bytes": [120], "logprob": -1, "top_logprobs": _TOP}],
+        },
+        {
+            "content": "x",
+            "stopped_eos": True,
+            "completion_probabilities": [
+                {"content": "x", "probs": [{"tok_str": "x", "prob": 0.5}, {"tok_str": "y", "prob": 0.25}]}
+            ],
+        },
+    ],
+    "ollama": [
+        {
+            "model": "m",
+            "message": {"role": "assistant", "content": "x", "thinking": "h"},
+            "done": True,
+            "done_reason": "stop",
+            "options": {"temperature": 1},
+            "logprobs": [
+                {"token": "h", "logprob": -2, "bytes": [104]},
+                {"token": "</think>", "logprob": -1},
+                {"token": "x", "logprob": -1, "top_logprobs": _TOP},
+            ],
+        },
+        {"model": "m", "prompt": "q", "response": "x", "done": True},
+    ],
+    "anthropic": [
+        {
+            "type": "message",
+            "content": [{"type": "thinking", "thinking": "h"}, {"type": "text", "text": "x"}],
+            "stop_reason": "end_turn",
+            "params": {"messages": [{"role": "user", "content": "q"}], "temperature": 0},
+        },
+        {
+            "result": {
+                "type": "succeeded",
+                "message": {"type": "message", "content": [{"type": "text", "text": "x"}], "model": "m"},
+            }
+        },
+    ],
+    "gemini": [
+        {
+            "question": "q",
+            "candidates": [
+                {
+                    "content": {"parts": [{"text": "h", "thought": True}, {"text": "x"}]},
+                    "finishReason": "STOP",
+                    "logprobsResult": {
+                        "chosenCandidates": [{"token": "x", "logProbability": -1}],
+                        "topCandidates": [{"candidates": [{"token": "x", "logProbability": -1}]}],
+                    },
+                }
+            ],
+        },
+        {
+            "request": {"contents": [{"parts": [{"text": "q"}]}], "generation_config": {"temperature": 1}},
+            "response": {
+                "candidates": [
+                    {"content": {"parts": [{"text": one}]}, "avg_logprobs": -1, "token_count": 2} for one in ("x", "y")
+                ],
+            },
+        },
+    ],
+    "uqlm": [
+        {
+            "data": {
+                "prompts": ["q"],
+                "responses": ["x"],
+                "sampled_responses": [["x", "y"]],
+                "multiple_logprobs": [[None, [{"token": "y", "logprob": -1}]]],
+                "exact_match": [0.5],
+            },
+            "metadata": {"temperature": 1.0, "logprobs": [[{"token": "x", "logprob": -1, "top_logprobs": _TOP}]]},
+        },
+        {"prompt": "q", "response": "x", "sampled_responses": ["x", "y"], "noncontradiction": 0.5},
+    ],
+    "lm-polygraph": [
+        {
+            "stats": {
+                "input_texts": ["q"],
+                "target_texts": ["t"],
+                "greedy_texts": ["x"],
+                "greedy_log_likelihoods": [[-1, -0.5]],
+                "entropy": [[0.5, 0.1]],
+                "sample_texts": [["x", "y"]],
+                "sample_log_likelihoods": [[[-1], [-2]]],
+                "sample_log_probs": [[-1, -2]],
+            }
+        },
+        {"sample_texts": [["x", "y"]]},
+    ],
 }
-_IDS = {"openai": "custom_id", "openai-responses": "custom_id", "lm-eval": "doc_id"}
+_IDS = {
+    "openai": "custom_id",
+    "openai-responses": "custom_id",
+    "lm-eval": "doc_id",
+    "anthropic": "custom_id",
+    "gemini": "key",
+}
 
 
 def good_line(kind: str, name: str, place: int = 0) -> dict[str, Any]:

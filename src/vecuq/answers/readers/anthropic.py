@@ -1,0 +1,75 @@
+"""Answers of Anthropic's Messages and Message Batches, which have no log-probs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from vecuq.answers.fields import as_list, as_mapping, as_text
+from vecuq.answers.parts import Part
+from vecuq.answers.readers.format import Format
+from vecuq.answers.readers.messages import call_text
+from vecuq.answers.readers.replies import ONLY_REASONING, TOOL_CALLS, Reply, finish_of
+from vecuq.answers.readers.token_rows import Spoken
+from vecuq.answers.schema import Answer
+from vecuq.errors import TableError
+
+NO_LOGPROBS = "Anthropic returns no log-probs; measures of texts remain, given several answers to a question."
+_OUTCOMES = ("succeeded", "errored", "canceled", "expired")
+
+
+def is_anthropic(fields: Mapping[str, Any]) -> bool:
+    """Whether a line is a message, holds one under ``response``, or is a line of a batch's results."""
+    return any(map(_is_message, (fields, fields.get("response")))) or _outcome(fields) is not None
+
+
+def _is_message(given: Any) -> bool:
+    return isinstance(given, Mapping) and given.get("type") == "message" and isinstance(given.get("content"), list)
+
+
+def _outcome(fields: Mapping[str, Any]) -> str | None:
+    """Return what became of a request of a batch; None where the line is no result of a batch."""
+    result = fields.get("result")
+    found = result.get("type") if isinstance(result, Mapping) else None
+    return found if "custom_id" in fields and isinstance(found, str) and found in _OUTCOMES else None
+
+
+def read_anthropic(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
+    """Return the text of one message: its text blocks, and tool calls as their names with arguments; no reasoning."""
+    reply, outcome = Reply.of(fields), _outcome(fields)
+    if outcome not in (None, "succeeded"):
+        raise TableError(f"the request was {outcome}; the batch has no answer to it{_why(fields)}.")
+    body = reply.body if outcome is None else as_mapping(fields["result"].get("message"), "result.message")
+    return reply.part([_answer(body)], model=body.get("model"))
+
+
+def _why(fields: Mapping[str, Any]) -> str:
+    """Return the kind of error that the server names, in a few letters."""
+    error: Any = fields["result"].get("error")
+    while isinstance(error, Mapping) and isinstance(error.get("error"), Mapping):
+        error = error["error"]
+    kind = error.get("type") if isinstance(error, Mapping) else None
+    return f" ({kind[:40]})" if isinstance(kind, str) and kind.isidentifier() else ""
+
+
+def _answer(body: Mapping[str, Any]) -> Spoken | str:
+    blocks = [as_mapping(one, "a block of content") for one in as_list(body.get("content"), "content")]
+    text = "".join(as_text(one.get("text"), "text") for one in blocks if one.get("type") == "text")
+    calls = [call_text(one.get("name"), one.get("input")) for one in blocks if one.get("type") == "tool_use"]
+    finish = TOOL_CALLS if calls else finish_of(body.get("stop_reason"))
+    if calls or text.strip():
+        return Spoken(Answer(text="\n".join([text.strip(), *calls]).strip(), finish=finish), (NO_LOGPROBS,))
+    if finish == "refusal":
+        return "the model refused"
+    if any(one.get("type") in ("thinking", "redacted_thinking") for one in blocks):
+        return ONLY_REASONING
+    return "its content is no text" if blocks else Spoken(Answer(text="", finish=finish), (NO_LOGPROBS,))
+
+
+ANTHROPIC = Format(
+    "anthropic",
+    "messages of Anthropic, and results of Message Batches",
+    '`type` "message" beside a list `content`, or `custom_id` beside `result`',
+    is_anthropic,
+    read_anthropic,
+)

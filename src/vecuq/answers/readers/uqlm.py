@@ -1,0 +1,93 @@
+"""Results of uqlm: ``UQResult.to_dict()``, its ``data`` alone, or the rows of ``to_df()``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from vecuq.answers.fields import as_list, as_text, first_of, references_of
+from vecuq.answers.parts import Part
+from vecuq.answers.readers.columns import is_column, name_of_row, parts_of_row, rows_in
+from vecuq.answers.readers.format import Format
+from vecuq.answers.readers.token_rows import Spoken, rows_of, spoken
+from vecuq.answers.schema import MOST_ANSWERS
+from vecuq.errors import TableError
+
+SAMPLED = "uqlm drew the answers that it scored at a temperature above 0; they are read as the answers in question."
+_TEXTS = ("prompt", "prompts", "response", "responses")
+
+
+def is_uqlm(fields: Mapping[str, Any]) -> bool:
+    """Whether a line is a result with columns of responses, or a row with a response and its samples."""
+    data = _data(fields)
+    if isinstance(data.get("response"), str):
+        return "sampled_responses" in data
+    responses = first_of(data, ("responses", "response"))
+    beside: list[Any] = [data.get(name) for name in ("prompts", "sampled_responses")]
+    # One list of prompts could be the messages of a conversation; what pandas writes for a column is a column.
+    beside += [data.get("prompt")] if isinstance(data.get("prompt"), Mapping) else []
+    return is_column(responses) and any(is_column(one) and len(one) == len(responses) for one in beside)
+
+
+def _data(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    data = fields.get("data")
+    return data if isinstance(data, Mapping) else fields
+
+
+def read_uqlm(fields: Mapping[str, Any], *, renormalise: bool = False) -> list[Part]:
+    """Return the answers of every prompt; the scores of uqlm, which are confidences, are kept beside them."""
+    about = fields.get("metadata")
+    metadata = about if isinstance(about, Mapping) else {}
+    notes = (SAMPLED,) if _is_sampled(metadata) else ()
+    rows = list(_rows(_data(fields), metadata))
+    found: list[Part] = []
+    for place, row in enumerate(rows):
+        question = first_of(row, ("prompt", "prompts"))
+        asked = question if isinstance(question, str) else None
+        name = name_of_row(fields, place, len(rows), is_asked=asked is not None)
+        shared = Part((), id=name, question=asked, references=references_of(row), notes=notes)
+        found += _parts(row, shared, renormalise)
+    return found
+
+
+def _is_sampled(metadata: Mapping[str, Any]) -> bool:
+    settings = metadata.get("parameters")
+    temperature = first_of({**(settings if isinstance(settings, Mapping) else {}), **metadata}, ("temperature",))
+    return isinstance(temperature, int | float) and temperature > 0
+
+
+def _rows(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    leading = "responses" if "responses" in data else "response"
+    if not is_column(data.get(leading)):
+        yield {**data}
+        return
+    beside = {name: metadata[name] for name in ("logprobs", "multiple_logprobs") if name in metadata}
+    yield from rows_in({**beside, **data}, leading, needed=("prompts", "prompt", "sampled_responses", *beside))
+
+
+def _parts(row: Mapping[str, Any], shared: Part, renormalise: bool) -> list[Part]:
+    """Return the answer and the samples of a row; ``shared`` is what they have in common."""
+    text = as_text(first_of(row, ("response", "responses")), "a response")
+    answer = _answer(text, first_of(row, ("logprobs", "logprob")), renormalise)
+    others = as_list(row.get("sampled_responses") or [], "sampled_responses", most=MOST_ANSWERS)
+    theirs = as_list(
+        first_of(row, ("multiple_logprobs", "multiple_logprob")) or [None] * len(others), "multiple_logprobs"
+    )
+    if len(theirs) != len(others):
+        raise TableError(f"there are {len(others):,} sampled_responses and {len(theirs):,} multiple_logprobs.")
+    said = [_answer(as_text(one, "a response"), rows, renormalise) for one, rows in zip(others, theirs, strict=True)]
+    return parts_of_row(shared, answer, said, {name: value for name, value in row.items() if name not in _TEXTS})
+
+
+def _answer(text: str, logprobs: Any, renormalise: bool) -> Spoken:
+    rows = [] if logprobs is None else rows_of(logprobs, "logprobs")
+    return spoken(text, rows, None, renormalise=renormalise)
+
+
+UQLM = Format(
+    "uqlm",
+    "results of uqlm",
+    "columns `responses` beside `prompts` or `sampled_responses`, alone or under `data`; or rows of them",
+    is_uqlm,
+    read_uqlm,
+)
