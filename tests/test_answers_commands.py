@@ -109,8 +109,9 @@ def test_categories_and_groups_are_fields_of_the_lines(files, tmp_path):
     bot = tmp_path / "bot.vecuq"
     fit = ("fit", files / "answers.jsonl", "--wrong", "label", "--by", "topic", "--group", "session")
     said = vecuq(*fit, "--accuracy", "0.6", "--jobs", "1", "-o", bot).output
-    assert "in 133 groups" in said
+    assert "134 for the map" in said
     found = load(bot)
+    assert len(np.unique(found.gate_.learned_.labelled.groups)) == 133
     assert set(found.gate_.learned_.units.of_category) == {"0", "1"}
     new = ("score", bot, files / "new.jsonl")
     assert "--by" in vecuq(*new, "-o", tmp_path / "d.parquet", code=1).stderr
