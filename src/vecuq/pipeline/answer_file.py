@@ -15,8 +15,7 @@ from vecuq._check import Array, one_line, one_of, unique_names
 from vecuq._files import Count, Names, Numbers, check_arrays, checked_header
 from vecuq.errors import ModelFileError, VecuqError
 from vecuq.gate import Gate
-from vecuq.measures import known_measures
-from vecuq.measures.text import TextSettings
+from vecuq.measures import known_measures, text
 from vecuq.pipeline.answers import AnswerPipeline
 from vecuq.ranker import MISSING_CHOICES, Ranker, VecUQ
 
@@ -103,9 +102,9 @@ def _target(gate: Gate | None) -> dict[str, float]:
     return {"accuracy": gate.target.value, "confidence": gate.confidence}
 
 
-def _settings_of(saved: dict[str, Any], supplied: Mapping[str, Any]) -> TextSettings:
+def _settings_of(saved: dict[str, Any], supplied: Mapping[str, Any]) -> text.TextSettings:
     try:
-        return TextSettings.from_dict(saved, **supplied)
+        return text.TextSettings.from_dict(saved, **supplied)
     except VecuqError as error:
         raise ModelFileError(str(error)) from None
 

@@ -19,8 +19,7 @@ from vecuq._files import tensor_bytes, write_tensors
 from vecuq.answers import record_of
 from vecuq.errors import CalibrationError, SettingError, TableError
 from vecuq.gate import Certificate, Gate, warn_unlike
-from vecuq.measures import Measure, find_measures
-from vecuq.measures.text import MeasuredAnswer, TextSettings, measure_record
+from vecuq.measures import Measure, find_measures, text
 from vecuq.pipeline.choosing import chosen_measures
 from vecuq.pipeline.splitting import Rows, Split, labels_of, split_rows
 from vecuq.pipeline.verdict import Verdict
@@ -70,7 +69,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
     """
 
     measures_: tuple[str, ...]
-    settings_: TextSettings
+    settings_: text.TextSettings
     estimator_: VecUQ
     ranker_: Ranker
     gate_: Gate | None
@@ -82,7 +81,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         self,
         *,
         measures: str | Sequence[str] | None = None,
-        settings: TextSettings | None = None,
+        settings: text.TextSettings | None = None,
         estimator: VecUQ | None = None,
         accuracy: float = 0.95,
         confidence: float = 0.9,
@@ -121,9 +120,9 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         by
             The category of every answer: each has a certificate of its own, see :meth:`vecuq.Gate.fit`.
         """
-        settings = TextSettings() if self.settings is None else self.settings
+        settings = text.TextSettings() if self.settings is None else self.settings
         found = self._wanted()
-        measured = [measure_record(record_of(one), found, settings) for one in records]
+        measured = [text.measure_record(record_of(one), found, settings) for one in records]
         table = _table_of([one.name for one in found], measured)
         return self.fit_measured(table, wrong, correct=correct, groups=groups, by=by)
 
@@ -134,7 +133,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         labels = labels_of(wrong, correct, len(table))
         if labels is None and by is not None:
             raise TableError("by= names categories with a certificate each, which need labels: give wrong= too.")
-        self.settings_ = TextSettings() if self.settings is None else self.settings
+        self.settings_ = text.TextSettings() if self.settings is None else self.settings
         seed = 0 if self.random_state is None else self.random_state
         parts = split_rows(labels, groups, len(table), seed)
         if self.measures is None:
@@ -210,7 +209,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "ranker_"):  # what scikit-learn's check finds too, in a hundredth of the time
             check_is_fitted(self)
         record = record_of(reply, samples=samples, question=question)
-        measured = measure_record(record, _found(self.measures_), self.settings_)
+        measured = text.measure_record(record, _found(self.measures_), self.settings_)
         values = np.array([list(measured.values.values())])
         ranking = self._rank(values)
         p_wrong, accept = self._decided(ranking, values, None if by is None else [by])
@@ -230,7 +229,9 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         """Return the measures of answers as a score table; NaN where an answer does not allow one."""
         check_is_fitted(self)
         found = _found(self.measures_)
-        return _table_of(self.measures_, [measure_record(record_of(one), found, self.settings_) for one in records])
+        return _table_of(
+            self.measures_, [text.measure_record(record_of(one), found, self.settings_) for one in records]
+        )
 
     def rank(self, records: Iterable[Any], **how: Unpack[How]) -> Ranking:
         """Return score, rank image and p-value of every answer; see :meth:`vecuq.Ranker.rank`."""
@@ -334,13 +335,13 @@ def _can_weigh(wrong: Array) -> bool:
     return bool(min((wrong == 1).sum(), (wrong == 0).sum()) >= FEWEST)
 
 
-def _reasons(measured: MeasuredAnswer) -> dict[str, str]:
+def _reasons(measured: text.MeasuredAnswer) -> dict[str, str]:
     """Return why measures are missing; an infinite one leaves the answer without an uncertainty too."""
     infinite = {name: "infinite" for name, value in measured.values.items() if np.isinf(value)}
     return {**measured.reasons, **infinite}
 
 
-def _table_of(names: Sequence[str], measured: Sequence[MeasuredAnswer]) -> ScoreTable:
+def _table_of(names: Sequence[str], measured: Sequence[text.MeasuredAnswer]) -> ScoreTable:
     values = [[one.values[name] for name in names] for one in measured]
     return ScoreTable(tuple(names), np.array(values, dtype=float).reshape(len(measured), len(names)))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from vecuq._check import one_line
 from vecuq.errors import SettingError, TableError
-from vecuq.measures.text import TextSettings
+from vecuq.measures import text
 from vecuq.pipeline import AnswerPipeline
 from vecuq.table import QUALITY, PathLike, ScoreTable
 from vecuq.workflows.answer_rows import AnswerFiles, answer_rows
@@ -67,7 +67,7 @@ def fit_answers(
     refuse_place(out, writes="answer_pipeline", reads=[*files.paths, *files.samples], force=force)
     labels = _settled(labels or LabelColumns(), quality)
     names = [pipeline.measures] if isinstance(pipeline.measures, str) else pipeline.measures
-    wanted = WantedOfAnswers(names, pipeline.settings or TextSettings(), quality)
+    wanted = WantedOfAnswers(names, pipeline.settings or text.TextSettings(), quality)
     with answer_rows(files, wanted, _fields(labels), texts=_texts(labels), watch=watch) as rows:
         table = rows.whole()
     correct = correct_in(table, labels) if label_column(labels) else None
