@@ -1,11 +1,12 @@
 """The examples of docs/answers.md are read as the page says."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from vecuq.answers import LINE_BYTES, SCHEMA_VERSION, read_answers
+from vecuq.answers import LINE_BYTES, SCHEMA_VERSION, formats, read_answers
 from vecuq.answers.arrays import ARRAYS_BYTES
 from vecuq.answers.lines import MOST_BRACKETS
 from vecuq.answers.schema import MOST_ANSWERS, MOST_TOKENS, Answer, AnswerRecord
@@ -21,7 +22,9 @@ def test_every_line_of_the_page_is_read(write, line):
     assert record.question == "Capital of France?"
 
 
-def test_there_is_a_line_of_our_own_and_a_word_on_every_field():
+def test_there_is_a_line_of_every_format_and_a_word_on_every_field():
+    read_as = {name for line in LINES[1:] for name, one in formats().items() if one.recognises(json.loads(line))}
+    assert set(formats()) <= read_as
     assert f'"vecuq_answers": {SCHEMA_VERSION}' in LINES[0]
     for name in {**Answer.model_fields, **AnswerRecord.model_fields}:
         assert f"`{name}`" in PAGE or f'"{name}' in PAGE, name

@@ -23,6 +23,11 @@ READ = {
     "reasoning.jsonl": (1, "Paris", -0.1),
     "refusal.jsonl": (1, "I can't help with that.", None),
     "toolcall.jsonl": (1, 'get_weather({"city": "Paris"})', None),
+    "tgi_generate__HF.json": (1, "for /api/v1/projects/1", -13.278381336),
+    "sglang.jsonl": (1, "Paris", -0.12),
+    "llamacpp.jsonl": (1, "Paris", -0.1),
+    "ollama.jsonl": (1, "Paris", -0.1),
+    "anthropic_batch.jsonl": (1, "Paris", None),
 }
 PROBLEMS = {"batch_err.jsonl": ["the server returned an error (400): too long."]}
 

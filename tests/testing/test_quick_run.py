@@ -11,7 +11,16 @@ from vecuq.testing import BrokenPromiseError
 ROOT = Path(__file__).parents[2]
 TARGETS = {name: target for name, target in testing.targets().items() if not target.bomb}
 # Inputs per target, by the beginning of its name; some commands take a second each.
-EXAMPLES = {"frame": 25, "table": 20, "saved": 60, "answers": 30, "reply": 10, "command": 10}
+EXAMPLES = {
+    "frame": 25,
+    "table": 20,
+    "saved": 60,
+    "answers": 30,
+    "memory": 30,
+    "stream": 60,
+    "reply": 10,
+    "command": 10,
+}
 SLOW = {"command rank": 2, "command report": 2, "command demo": 1, "command compare": 4, "command doctor": 5}
 ALIKE = settings(derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 

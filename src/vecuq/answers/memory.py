@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass, replace
 from typing import Any, TypeVar
@@ -73,7 +74,7 @@ def record_of(
 
 def _of_formats(fields: Mapping[str, Any] | None, drawn: list[Part], renormalise: bool) -> AnswerRecord:
     """Return the record of a reply of another program."""
-    said = [] if fields is None else _checked("reply", lambda: [_only_part(fields, renormalise)])
+    said = [] if fields is None else _checked("reply", lambda: _parts_of_one(fields, renormalise))
     parts = [*_with_role(said, bool(drawn)), *drawn]
     record = _checked("reply", lambda: joined(next((part.id for part in said if part.id), ""), parts))
     notes = list(dict.fromkeys(note for part in parts for note in part.notes))
@@ -82,6 +83,8 @@ def _of_formats(fields: Mapping[str, Any] | None, drawn: list[Part], renormalise
 
 def _with_role(said: list[Part], has_samples: bool) -> list[Part]:
     """Return the part of a reply with its role: one answer is the greedy one, several are samples."""
+    if len(said) > 1:  # a result that has both
+        return said
     for part in said:
         if len(part.answers) == 1:
             return [replace(part, role="greedy")]
@@ -110,7 +113,7 @@ def _sampled(given: Any, renormalise: bool) -> list[Part]:
     own = _checked("samples", lambda: _own(fields))
     if own is not None:
         return [Part((*([own.greedy] if own.greedy else []), *own.samples), "samples")]
-    return [replace(_checked("samples", lambda: _only_part(fields, renormalise)), role="samples")]
+    return [replace(part, role="samples") for part in _checked("samples", lambda: _parts_of_one(fields, renormalise))]
 
 
 def _listed(samples: Any) -> Sequence[Any]:
@@ -131,14 +134,15 @@ def _own(fields: Any) -> AnswerRecord | None:
     return None if _OURS.isdisjoint(fields) else AnswerRecord.of(fields)
 
 
-def _only_part(fields: Mapping[str, Any], renormalise: bool) -> Part:
-    """Return the part of a reply; it must answer one question."""
+def _parts_of_one(fields: Mapping[str, Any], renormalise: bool) -> list[Part]:
+    """Return the parts of a reply, which must answer one question: one, or an answer and its samples."""
     parts = parts_of_fields(fields, renormalise=renormalise)
-    if len(parts) > 1:
-        raise TableError(f"it answers {len(parts):,} questions; give the answers to one.")
-    if not parts or not parts[0].answers:
+    n_questions = max(Counter(part.role for part in parts).values(), default=0)
+    if n_questions > 1:
+        raise TableError(f"it answers {n_questions:,} questions; give the answers to one.")
+    if not parts or not all(part.answers for part in parts):
         raise TableError("it is a request, without an answer.")
-    return parts[0] if parts[0].meta else replace(parts[0], meta=plain_fields(fields))
+    return [part if part.meta else replace(part, meta=plain_fields(fields)) for part in parts]
 
 
 def _fields(given: Any, name: str) -> Any:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from vecuq.answers.lines import LINE_BYTES, Entry, TornFileError
+from vecuq.answers.lines import LINE_BYTES, MOST_BRACKETS, Entry, TornFileError
 from vecuq.answers.readers.ollama import is_ollama
 from vecuq.errors import TableError
 
 # Within a text the quotes would be escaped, so this is a field.
 _UNFINISHED = re.compile(rb'"done"\s*:\s*false')
+
+_GROWING = ("response", "thinking", "content", "logprobs", "tool_calls")
 
 
 def whole_replies(entries: Iterator[Entry]) -> Iterator[Entry]:
@@ -54,39 +57,47 @@ def _chunk(entry: Entry, *, within: bool) -> Mapping[str, Any] | None:
 
 
 class _Chunks:
-    """The chunks of one reply so far."""
+    """The chunks of one reply so far, as long as they are not too many together."""
 
     def __init__(self, first: Entry) -> None:
         self._first = first
-        self._fields: dict[str, Any] = {}
-        self._size = 0
+        self._held: list[Mapping[str, Any]] = []
+        self._model: Any = None
+        self._n_bytes = self._n_brackets = 0
 
     def goes_on(self, fields: Mapping[str, Any] | None) -> bool:
         """Whether a line belongs to the same reply."""
-        return fields is not None and fields.get("model") == self._fields.get("model", fields.get("model"))
+        return fields is not None and fields.get("model") == self._model
 
     def add(self, entry: Entry, fields: Mapping[str, Any]) -> None:
-        """Add a chunk; too many are counted and not held."""
-        self._size += len(entry.content or b"")
-        if self._size > LINE_BYTES:
-            self._fields = {"model": fields.get("model")}
+        """Add a chunk; it is not held if they are too many."""
+        content = entry.content if isinstance(entry.content, bytes) else b""
+        self._n_bytes += len(content)
+        self._n_brackets += content.count(b"[") + content.count(b"{")
+        self._model = fields.get("model")
+        if self._is_too_long:
+            self._held.clear()
         else:
-            self._fields = _added(self._fields, fields)
+            self._held.append(fields)
+
+    @property
+    def _is_too_long(self) -> bool:
+        return self._n_bytes > LINE_BYTES or self._n_brackets > MOST_BRACKETS
 
     @property
     def entry(self) -> Entry:
-        """The reply as one entry; without content where it was too long."""
-        return self._first._replace(content=None if self._size > LINE_BYTES else self._fields)
+        """The reply as one entry; without content where it is too long."""
+        return self._first._replace(content=None if self._is_too_long else _whole(self._held))
 
 
-def _added(so_far: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return two pieces as one: texts and lists are put together, everything else is that of the later piece."""
-    found = {**so_far, **{name: value for name, value in more.items() if value is not None}}
-    for name in ("response", "thinking", "content", "logprobs", "tool_calls"):
-        before: Any = so_far.get(name)
-        after: Any = more.get(name)
-        if type(before) is type(after) and isinstance(before, str | list):
-            found[name] = before + after
-    if isinstance(so_far.get("message"), Mapping) and isinstance(more.get("message"), Mapping):
-        found["message"] = _added(dict(so_far["message"]), more["message"])
-    return found
+def _whole(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return chunks as one: their texts and lists put together, and of everything else the latest."""
+    whole = {name: value for chunk in chunks for name, value in chunk.items() if value is not None}
+    for name in _GROWING:
+        pieces = [chunk[name] for chunk in chunks if chunk.get(name) is not None]
+        if pieces and all(isinstance(one, str) for one in pieces):
+            whole[name] = "".join(pieces)
+        elif pieces and all(isinstance(one, list) for one in pieces):
+            whole[name] = list(chain.from_iterable(pieces))
+    messages = [chunk["message"] for chunk in chunks if isinstance(chunk.get("message"), Mapping)]
+    return {**whole, "message": _whole(messages)} if messages else whole

@@ -217,7 +217,7 @@ def read_answers(
 ) -> AnswerReader:
     r"""Read answers from JSON lines, plain or gzipped, as an iterable with one record per question.
 
-    Our own schema, OpenAI-style replies, vLLM and Hugging Face dumps and lm-eval-harness logs are recognised line by
+    Our own schema and every format of :func:`vecuq.answers.kinds`, such as replies of servers, are recognised line by
     line; a JSON file may also be one list, and npz files of arrays are read too. Lines of one question, in one file or
     several, are joined by their id; where lines have none, by the question; where they have neither, by their number,
     and then ``notes`` of the reader says so. An id made by a server counts as none.

@@ -57,7 +57,8 @@ class Answer(BaseModel):
         How many of the last tokens ended the answer: an end-of-sequence token, or the tokens of a stop string. They
         count in its probability, and not in its length.
     finish
-        Why generation ended: ``stop`` or ``length``, as servers call it.
+        Why generation ended: ``stop`` or ``length``, as servers call it; ``refusal`` or ``tool_calls`` where the text
+        is one.
     margins
         Probability of the most likely token at every step minus that of the second; between 0 and 1.
     certainties

@@ -19,7 +19,7 @@ CUT_SHORT = "The stream of an answer ends before the answer does; what came of i
 _SSE = (b"data:", b"event:", b"id:", b"retry:", b":")
 _MARKS = (b'"chat.completion.chunk"', b'"text_completion"', b'"response.')
 _BEGINS = "response.created"
-_MOST_OPEN = 100
+_MOST_OPEN = 32
 
 
 def assembled(entries: Iterable[Entry]) -> Iterator[Entry]:
@@ -62,6 +62,7 @@ class _Streams:
     def __init__(self) -> None:
         self._open: dict[str, _Open] = {}
         self._too_long: set[str] = set()
+        self._load = 0.0
         self._n_closed = 0
 
     def add(self, entry: Entry, data: bytes) -> Iterator[Entry]:
@@ -80,7 +81,8 @@ class _Streams:
             yield from self._make_room(name)
             one = self._open.setdefault(name, _Open(entry, _stream_of(fields)))
             one.stream.add(fields)
-            one.load += max(len(data) / LINE_BYTES, (data.count(b"[") + data.count(b"{")) / MOST_BRACKETS)
+            load = max(len(data) / LINE_BYTES, (data.count(b"[") + data.count(b"{")) / MOST_BRACKETS)
+            one.load, self._load = one.load + load, self._load + load
             yield from self._ended_by(name)
 
     def _begin_anew(self, name: str) -> Iterator[Entry]:
@@ -96,7 +98,9 @@ class _Streams:
         if ResponseStream.takes(fields):
             return "response"
         name = f"chat {one_line(fields.get('id'), most=100)}"
-        return name if name in self._open or ChatStream.takes(fields) else None
+        # The last chunk of an older completion looks like a whole one, but for its id.
+        goes_on = fields.get("object") == "text_completion" and fields.get("id") is not None and name in self._open
+        return name if goes_on or ChatStream.takes(fields) else None
 
     def _make_room(self, name: str) -> Iterator[Entry]:
         """Yield replies that have ended where another begins, and the oldest where too many are open."""
@@ -110,7 +114,7 @@ class _Streams:
         """Yield a reply that an event ended; where those that are open take too much memory, the largest, empty."""
         if self._open[name].stream.is_closed:
             yield self._closed(name)
-        elif sum(one.load for one in self._open.values()) > 1:
+        elif self._load > 1:
             largest = max(self._open, key=lambda one: self._open[one].load)
             self._too_long.add(largest)
             yield self._closed(largest)._replace(content=None, notes=())
@@ -123,6 +127,7 @@ class _Streams:
 
     def _closed(self, name: str) -> Entry:
         one = self._open.pop(name)
+        self._load = self._load - one.load if self._open else 0.0
         self._n_closed += 1
         notes = () if one.stream.has_ended else (CUT_SHORT,)
         return Entry(self._n_closed, one.first.place, one.stream.reply(), notes=notes)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from vecuq._check import Array
 from vecuq.testing.attack import Attack
-from vecuq.testing.checks.answers import check_reader
+from vecuq.testing.checks.answers import check_reader, check_record_of, check_stream
 from vecuq.testing.checks.commands import check_command
 from vecuq.testing.checks.saved import check_saved_file
 from vecuq.testing.checks.servers import check_reply
@@ -24,8 +24,10 @@ from vecuq.testing.hostile.cells import TYPES
 from vecuq.testing.hostile.commands import GOOD_LINES, command_lines, command_names, parameters
 from vecuq.testing.hostile.files import ENDINGS, table_files
 from vecuq.testing.hostile.folders import spoilt_files
+from vecuq.testing.hostile.json_level import altered, as_json
 from vecuq.testing.hostile.saved import SAVED_KINDS, answers_of, is_undetectable, saved_files
 from vecuq.testing.hostile.servers import replies
+from vecuq.testing.hostile.streams import event_streams
 from vecuq.testing.hostile.tables import LIBRARIES, score_tables
 
 _MORE: tuple[tuple[str, ...], ...] = (
@@ -53,6 +55,8 @@ def targets() -> dict[str, Target]:
         **{f"table {ending}": Target(_tables(ending), _check_table) for ending in ENDINGS},
         **{f"saved {kind}": Target(_saved(kind), _check_saved) for kind in SAVED_KINDS},
         **{f"answers {kind}": Target(_answers(kind), _check_answers) for kind in READER_KINDS},
+        "stream": Target(event_streams().map(lambda one: Attack("stream", {"stream": one})), _check_stream),
+        **{f"memory {kind}": Target(_in_memory(kind), _check_memory) for kind in READER_KINDS},
         "reply": Target(replies().map(lambda reply: Attack("reply", {"reply": reply})), _check_reply),
         **{f"command {name}": Target(_lines(name), _check_line) for name in command_names()},
         **{name: Target(_bombs(name), _check_bomb, bomb=True) for name in BOMBS},
@@ -128,6 +132,20 @@ def _answer_attack(kind: str, line: bytes, as_kind: str) -> Attack:
 def _check_answers(attack: Attack) -> bool:
     kind = attack.target.removeprefix("answers ")
     return check_reader(attack.files["line"], kind, as_kind=attack.facts["as"]) > 2
+
+
+def _check_stream(attack: Attack) -> bool:
+    return check_stream(attack.files["stream"]) > 1
+
+
+@st.composite
+def _in_memory(draw: st.DrawFn, kind: str) -> Attack:
+    line, _ = draw(altered(good_line(kind, "odd", draw(st.integers(0, 20)))))
+    return Attack(f"memory {kind}", {"line": as_json(line).encode()})
+
+
+def _check_memory(attack: Attack) -> bool:
+    return check_record_of(attack.files["line"])
 
 
 def _check_reply(attack: Attack) -> bool:

@@ -42,7 +42,8 @@ def test_a_message_without_text_is_no_empty_answer(only, content, reason, why):
 
 
 def test_an_empty_message_that_just_ended_is_an_empty_answer(only):
-    assert only(message(stop_reason="end_turn")).greedy.text == ""
+    for content in ([], [{"type": "text", "text": ""}]):
+        assert only(message(*content, stop_reason="end_turn")).greedy.text == ""
 
 
 def test_samples_of_a_batch_are_joined_by_custom_id(only, write):

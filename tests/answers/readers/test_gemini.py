@@ -86,3 +86,8 @@ def test_a_function_call_is_its_name_and_arguments(only):
     call = {"functionCall": {"name": "weather", "args": {"city": "Paris"}}}
     answer = only({"candidates": [{"content": {"parts": [call]}, "finishReason": "STOP"}]}).greedy
     assert (answer.text, answer.finish) == ('weather({"city": "Paris"})', "tool_calls")
+
+
+def test_a_piece_of_a_stream_is_refused_with_what_to_do(only):
+    with pytest.raises(TableError, match="ask Gemini without streaming"):
+        only({"responseId": "r", "candidates": [{"content": {"parts": [{"text": "Par"}]}, "index": 0}]})

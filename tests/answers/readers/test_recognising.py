@@ -1,17 +1,12 @@
 """Every format knows its own lines, and nobody else's."""
 
-import re
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vecuq.answers.lines import parsed
 from vecuq.answers.readers import formats
 from vecuq.testing.hostile.answers import LINES, good_line
 
-PAGE = (Path(__file__).parents[3] / "docs" / "answers.md").read_text("utf-8")
 EXAMPLES = [(kind, place) for kind in LINES if kind != "vecuq" for place in range(len(LINES[kind]))]
 FIELDS = sorted({name for kind in LINES for line in LINES[kind] for name in line} | {"details", "result", "stats"})
 json_values = st.recursive(
@@ -41,9 +36,3 @@ def test_every_format_says_what_it_is_known_by():
 def test_no_recogniser_raises_whatever_a_line_holds(fields):
     for one in formats().values():
         assert isinstance(one.recognises(fields), bool)
-
-
-def test_every_format_has_an_example_on_the_page():
-    lines = [parsed(line.encode()) for line in re.findall(r"```json\n(.*)\n```", PAGE)]
-    found = [first_match(fields) for fields in lines if "vecuq_answers" not in fields]
-    assert set(found) >= set(LINES) - {"vecuq"}

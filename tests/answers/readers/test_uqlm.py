@@ -3,6 +3,7 @@
 import pytest
 
 from vecuq.answers import read_answers
+from vecuq.answers.readers.columns import MOST_ROWS
 from vecuq.errors import TableError
 
 
@@ -78,6 +79,18 @@ def test_two_results_of_different_prompts_stay_apart(write):
 def test_columns_of_different_lengths_are_refused(read):
     with pytest.raises(TableError, match="`sampled_responses` has 1 entries and `responses` 2"):
         read({"data": data(sampled_responses=[["a"]])})
+
+
+def test_a_result_with_too_many_answers_is_refused_before_they_are_made(read):
+    n_rows = MOST_ROWS // 2
+    with pytest.raises(TableError, match="more than 30,000 answers, the limit of one line; split it"):
+        read({"responses": ["a"] * n_rows, "sampled_responses": [["a", "b"]] * n_rows})
+    with pytest.raises(TableError, match="responses has 30,001 entries; at most 30,000 are read"):
+        read({"responses": ["a"] * (MOST_ROWS + 1), "prompts": ["b"] * (MOST_ROWS + 1)})
+
+
+def test_a_result_with_an_id_names_its_questions_by_it(read):
+    assert [one.id for one in read({"id": "run", "data": data()})[0]] == ["run#1", "run#2"]
 
 
 def test_several_responses_to_one_prompt_are_no_columns(write):

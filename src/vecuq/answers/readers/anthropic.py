@@ -63,7 +63,9 @@ def _answer(body: Mapping[str, Any]) -> Spoken | str:
         return "the model refused"
     if any(one.get("type") in ("thinking", "redacted_thinking") for one in blocks):
         return ONLY_REASONING
-    return "its content is no text" if blocks else Spoken(Answer(text="", finish=finish), (NO_LOGPROBS,))
+    if any(one.get("type") != "text" for one in blocks):
+        return "its content is no text"
+    return Spoken(Answer(text="", finish=finish), (NO_LOGPROBS,))
 
 
 ANTHROPIC = Format(

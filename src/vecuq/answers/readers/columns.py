@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from vecuq.answers.fields import as_list, as_name, first_of, plain_fields
+from vecuq.answers.fields import as_list, as_name, first_of
 from vecuq.answers.parts import Part
 from vecuq.answers.readers.token_rows import Spoken
 from vecuq.errors import TableError
+
+# One line holds a whole result, and all of its answers are held at once.
+MOST_ROWS = 30_000
 
 
 def is_column(value: Any) -> bool:
@@ -28,7 +31,7 @@ def rows_in(columns: Mapping[str, Any], leading: str, *, needed: Sequence[str] =
     [{'prompts': 'a', 'scores': 1.0}, {'prompts': 'b', 'scores': 0.5}]
     """
     lists = {name: _listed(value) for name, value in columns.items() if is_column(value)}
-    size = len(as_list(lists.get(leading), leading))
+    size = len(as_list(lists.get(leading), leading, most=MOST_ROWS))
     if not size:
         raise TableError(f"`{leading}` is empty.")
     wrong = next((name for name in needed if name in lists and len(lists[name]) != size), None)
@@ -45,21 +48,21 @@ def _listed(column: Any) -> list[Any]:
     return column if isinstance(column, list) else list(column.values())
 
 
-def name_of_row(fields: Mapping[str, Any], place: int, size: int, *, is_asked: bool) -> str | None:
+def name_of_row(fields: Mapping[str, Any], place: int, *, is_only: bool, is_asked: bool) -> str | None:
     """Return the name of a row: that of the result, numbered if it has several rows; else its place, if no question is.
 
     Examples
     --------
-    >>> name_of_row({"id": "run"}, 1, 2, is_asked=True), name_of_row({}, 1, 2, is_asked=False)
+    >>> name_of_row({"id": "run"}, 1, is_only=False, is_asked=True), name_of_row({}, 1, is_only=False, is_asked=False)
     ('run#2', '2')
     """
     name = as_name(first_of(fields, ("custom_id", "question_id", "id")), "id")
     if name is not None:
-        return name if size == 1 else f"{name}#{place + 1}"
+        return name if is_only else f"{name}#{place + 1}"
     return None if is_asked else str(place + 1)
 
 
-def parts_of_row(shared: Part, answer: Spoken | None, samples: list[Spoken], meta: Mapping[str, Any]) -> list[Part]:
+def parts_of_row(shared: Part, answer: Spoken | None, samples: list[Spoken]) -> list[Part]:
     """Return the answer and the samples of a row as parts of one question."""
     given = [("greedy", [answer] if answer else []), ("samples", samples)]
     return [
@@ -67,9 +70,20 @@ def parts_of_row(shared: Part, answer: Spoken | None, samples: list[Spoken], met
             shared,
             answers=tuple(one.answer for one in said),
             role=role,
-            meta=plain_fields(meta),
             notes=shared.notes + tuple(dict.fromkeys(note for one in said for note in one.notes)),
         )
         for role, said in given
         if said
     ]
+
+
+def bounded(parts: Iterator[list[Part]]) -> list[Part]:
+    """Return the parts of all rows; a result with too many answers is an error before they are all made."""
+    found: list[Part] = []
+    n_answers = 0
+    for row in parts:
+        n_answers += sum(len(part.answers) for part in row)
+        if n_answers > MOST_ROWS:
+            raise TableError(f"the result has more than {MOST_ROWS:,} answers, the limit of one line; split it.")
+        found += row
+    return found

@@ -49,9 +49,15 @@ def read_gemini(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part
         feedback = _get(reply.body, "promptFeedback")
         why = _get(feedback, "blockReason") if isinstance(feedback, Mapping) else None
         raise TableError(f"the prompt was refused ({one_line(why, most=40)}); there is no answer.")
+    if _get(reply.body, "responseId") and all(_is_unfinished(one) for one in candidates):
+        raise TableError("a piece of a streamed answer (it has no finishReason); ask Gemini without streaming.")
     count = _token_count(reply.body) if len(candidates) == 1 else None
     answers = [_answer(as_mapping(one, "a candidate"), count, renormalise) for one in candidates]
     return reply.part(answers, model=_get(reply.body, "modelVersion"))
+
+
+def _is_unfinished(candidate: Any) -> bool:
+    return isinstance(candidate, Mapping) and _get(candidate, "finishReason") is None
 
 
 def _token_count(body: Mapping[str, Any]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from vecuq.answers.fields import as_list, as_text, as_texts
 from vecuq.answers.parts import Part
-from vecuq.answers.readers.columns import is_column, name_of_row, parts_of_row, rows_in
+from vecuq.answers.readers.columns import bounded, is_column, name_of_row, parts_of_row, rows_in
 from vecuq.answers.readers.format import Format
 from vecuq.answers.readers.token_rows import Spoken
 from vecuq.answers.schema import MOST_ANSWERS, Answer
@@ -32,15 +32,22 @@ def read_lm_polygraph(fields: Mapping[str, Any], *, renormalise: bool = False) -
     """Return the answers of every input text; log-likelihoods are those of the tokens, as in lm-polygraph."""
     stats = _stats(fields)
     leading = _GREEDY if is_column(stats.get(_GREEDY)) else _SAMPLES
-    rows = list(rows_in(stats, leading, needed=(_SAMPLES, "input_texts", "greedy_log_likelihoods")))
-    found: list[Part] = []
-    for place, row in enumerate(rows):
-        question = row.get("input_texts")
-        asked = question if isinstance(question, str) else None
-        name = name_of_row(fields, place, len(rows), is_asked=asked is not None)
-        references = as_texts(row.get("target_texts"), "target_texts")
-        found += _parts(row, Part((), id=name, question=asked, references=references))
-    return found
+    rows = enumerate(rows_in(stats, leading, needed=(_SAMPLES, "input_texts", "greedy_log_likelihoods")))
+    is_only = is_column(stats.get(leading)) and len(stats[leading]) == 1
+    return bounded(
+        _parts(row, _shared(row, name_of_row(fields, place, is_only=is_only, is_asked=_is_asked(row))))
+        for place, row in rows
+    )
+
+
+def _is_asked(row: Mapping[str, Any]) -> bool:
+    return isinstance(row.get("input_texts"), str)
+
+
+def _shared(row: Mapping[str, Any], name: str | None) -> Part:
+    """Return what the answers of a row have in common."""
+    question = row["input_texts"] if _is_asked(row) else None
+    return Part((), id=name, question=question, references=as_texts(row.get("target_texts"), "target_texts"))
 
 
 def _parts(row: Mapping[str, Any], shared: Part) -> list[Part]:
@@ -50,7 +57,7 @@ def _parts(row: Mapping[str, Any], shared: Part) -> list[Part]:
     texts = as_list(row.get(_SAMPLES) or [], _SAMPLES, most=MOST_ANSWERS)
     each, totals = (_beside(row.get(name), len(texts)) for name in ("sample_log_likelihoods", "sample_log_probs"))
     said = [_answer(*one, None) for one in zip(texts, each, totals, strict=True)]
-    return parts_of_row(shared, answer, said, {})
+    return parts_of_row(shared, answer, said)
 
 
 def _beside(values: Any, size: int) -> list[Any]:

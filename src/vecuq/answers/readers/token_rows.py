@@ -12,7 +12,7 @@ from vecuq.answers.schema import Answer
 from vecuq.answers.tokens import ends_answer, entropies_of_top, logprob, spelt
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TokenRow:
     """One token of a reply.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from vecuq.answers.fields import as_list, as_text, first_of, references_of
+from vecuq.answers.fields import as_list, as_text, first_of, plain_fields, references_of
 from vecuq.answers.parts import Part
-from vecuq.answers.readers.columns import is_column, name_of_row, parts_of_row, rows_in
+from vecuq.answers.readers.columns import bounded, is_column, name_of_row, parts_of_row, rows_in
 from vecuq.answers.readers.format import Format
 from vecuq.answers.readers.token_rows import Spoken, rows_of, spoken
 from vecuq.answers.schema import MOST_ANSWERS
@@ -39,15 +39,27 @@ def read_uqlm(fields: Mapping[str, Any], *, renormalise: bool = False) -> list[P
     about = fields.get("metadata")
     metadata = about if isinstance(about, Mapping) else {}
     notes = (SAMPLED,) if _is_sampled(metadata) else ()
-    rows = list(_rows(_data(fields), metadata))
-    found: list[Part] = []
-    for place, row in enumerate(rows):
-        question = first_of(row, ("prompt", "prompts"))
-        asked = question if isinstance(question, str) else None
-        name = name_of_row(fields, place, len(rows), is_asked=asked is not None)
-        shared = Part((), id=name, question=asked, references=references_of(row), notes=notes)
-        found += _parts(row, shared, renormalise)
-    return found
+    data = _data(fields)
+    responses = first_of(data, ("responses", "response"))
+    is_only = not is_column(responses) or len(responses) == 1
+    rows = enumerate(_rows(data, metadata))
+    return bounded(_parts(row, _shared(row, fields, place, is_only, notes), renormalise) for place, row in rows)
+
+
+def _shared(
+    row: Mapping[str, Any], fields: Mapping[str, Any], place: int, is_only: bool, notes: tuple[str, ...]
+) -> Part:
+    """Return what the answers of a row have in common."""
+    question = first_of(row, ("prompt", "prompts"))
+    asked = question if isinstance(question, str) else None
+    return Part(
+        (),
+        id=name_of_row(fields, place, is_only=is_only, is_asked=asked is not None),
+        question=asked,
+        references=references_of(row),
+        meta=plain_fields({name: value for name, value in row.items() if name not in _TEXTS}),
+        notes=notes,
+    )
 
 
 def _is_sampled(metadata: Mapping[str, Any]) -> bool:
@@ -76,7 +88,7 @@ def _parts(row: Mapping[str, Any], shared: Part, renormalise: bool) -> list[Part
     if len(theirs) != len(others):
         raise TableError(f"there are {len(others):,} sampled_responses and {len(theirs):,} multiple_logprobs.")
     said = [_answer(as_text(one, "a response"), rows, renormalise) for one, rows in zip(others, theirs, strict=True)]
-    return parts_of_row(shared, answer, said, {name: value for name, value in row.items() if name not in _TEXTS})
+    return parts_of_row(shared, answer, said)
 
 
 def _answer(text: str, logprobs: Any, renormalise: bool) -> Spoken:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from vecuq.answers import read_answers
+from vecuq.answers import read_answers, record_of
 from vecuq.errors import VecuqError
 from vecuq.testing.attack import BrokenPromiseError
 from vecuq.testing.checks.commands import last_lines
@@ -48,6 +48,45 @@ def check_reader(line: bytes, kind: str = "vecuq", *, read: Read = read_answers,
     if wrong:
         raise BrokenPromiseError("message", f"a problem is one printable line; got {wrong[0][:200]!r}")
     return len(records)
+
+
+def check_stream(content: bytes) -> int:
+    """Read a file with events of a stream and one good line after them; raise if it suffers, or on a traceback.
+
+    Returns
+    -------
+    int
+        How many records were read.
+    """
+    last = json.dumps(good_line("openai", f"{_GOOD}0")).encode()
+    with tempfile.TemporaryDirectory(prefix="vecuq-testing-") as folder:
+        path = Path(folder) / "stream.txt"
+        path.write_bytes(b"data: {}\n" + content + b"\ndata: [DONE]\n" + last)
+        reader, records = _read(read_answers, path, "auto")
+    if f"{_GOOD}0" not in [record.id for record in records]:
+        raise BrokenPromiseError("good lines lost", f"{_GOOD}0 is not among the records; {reader.problems}")
+    return len(records)
+
+
+def check_record_of(line: bytes) -> bool:
+    """Read a reply in memory; raise if anything but a record or a clear error comes of it.
+
+    Returns
+    -------
+    bool
+        Whether it was read.
+    """
+    try:
+        reply = json.loads(line)
+    except (ValueError, RecursionError):  # nothing that could be in memory
+        return False
+    try:
+        record_of(reply, samples=["x", reply])
+    except VecuqError:
+        return False
+    except Exception as error:
+        raise BrokenPromiseError("traceback", last_lines(error)) from error
+    return True
 
 
 def _read(read: Read, path: Path, kind: str) -> tuple[Any, list[Any]]:
