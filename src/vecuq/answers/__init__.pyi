@@ -5,6 +5,8 @@ from .asking import LocalModel as LocalModel
 from .asking import Plan as Plan
 from .asking import Question as Question
 from .asking import RefusedQuestionError as RefusedQuestionError
+from .asking import RejectedError as RejectedError
+from .asking import Sender as Sender
 from .asking import read_questions as read_questions
 from .journal import Journal as Journal
 from .kinds import kinds as kinds

@@ -109,7 +109,7 @@ def ask(
             answerer = Endpoint(
                 url,
                 model,
-                api_key=_key(api_key_env),
+                api_key=key_from(api_key_env),
                 top_logprobs=top_logprobs,
                 renormalise=renormalise,
                 timeout=timeout,
@@ -166,7 +166,8 @@ def _text(given: str) -> str:
         raise SettingError(f"{given[1:]} cannot be read: {error}") from None
 
 
-def _key(name: str | None) -> str | None:
+def key_from(name: str | None) -> str | None:
+    """Return the key in an environment variable; None if none is named."""
     if name is None:
         return None
     if not os.environ.get(name):  # not repeated: it may be the key itself, given by mistake

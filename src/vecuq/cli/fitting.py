@@ -9,6 +9,7 @@ import typer
 
 from vecuq import workflows
 from vecuq._check import one_of
+from vecuq.cli import comparing
 from vecuq.cli import fitting_answers as answers
 from vecuq.cli.answer_options import Jobs, Renormalise, Samples, Strict
 from vecuq.cli.options import (
@@ -90,12 +91,24 @@ def fit(
     confidence: answers.Confidence = 0.9,
     by: answers.By = None,
     measures: answers.Measures = None,
-    similarity: answers.Similarity = "auto",
     quality: answers.Quality = None,
     samples: Samples = None,
     renormalise: Renormalise = False,
     strict: Strict = False,
     jobs: Jobs = None,
+    similarity: comparing.Similarity = None,
+    extract: comparing.Extract = None,
+    strip_think: comparing.StripThink = False,
+    answer: comparing.ChosenAnswer = "first",
+    embed_url: comparing.EmbedUrl = None,
+    embed_model: comparing.EmbedModel = None,
+    nli: comparing.Nli = None,
+    nli_model: comparing.NliModel = None,
+    judge_url: comparing.JudgeUrl = None,
+    judge_model: comparing.JudgeModel = None,
+    command: comparing.Command = None,
+    cache: comparing.Cache = None,
+    api_key_env: comparing.ApiKeyEnv = None,
 ) -> None:
     """Learn from in-distribution rows how their score vectors lie, and save the model.
 

@@ -9,18 +9,20 @@ from typing import Annotated, Any
 import typer
 
 from vecuq import workflows
+from vecuq.cli import comparing
 from vecuq.cli.answer_options import ANSWERS, FOR_READING, reading_of
 from vecuq.cli.gating import print_targets
-from vecuq.cli.measuring_answers import print_gaps, print_notes, wanted_of_answers
+from vecuq.cli.measuring_answers import print_gaps, print_notes
 from vecuq.cli.options import choice, listed, refuse_options, typed_options
 from vecuq.cli.talk import counted, echo, friendly_errors, note, print_json, print_lines, usage_errors, watching
 from vecuq.errors import SettingError
-from vecuq.workflows import FittedAnswers, LabelColumns
+from vecuq.workflows import FittedAnswers, LabelColumns, WantedOfAnswers, compared_in_words
 
 # Options that only answers take, and those that only tables take.
 FOR_ANSWERS = (
-    *("correct", "accuracy", "confidence", "by", "measures", "similarity", "quality"),
+    *("correct", "accuracy", "confidence", "by", "measures", "quality"),
     *FOR_READING,
+    *comparing.NAMES,
 )
 FOR_TABLES = ("columns", "flip", "paper", "missing", "weights", "labelled")
 
@@ -39,7 +41,6 @@ Measures = Annotated[
         metavar="A,B",
     ),
 ]
-Similarity = Annotated[str, choice("How texts are compared, as in `vecuq measure`.", ANSWERS)]
 Quality = Annotated[
     str | None,
     choice(
@@ -75,7 +76,8 @@ def fit_texts(
     with usage_errors():
         refuse_options(context, FOR_TABLES, "a table of scores", "answers of a language model")
         labels = _labels(context, given)
-        wanted = wanted_of_answers(listed(given["measures"]), given["similarity"], given["quality"])
+        settings = comparing.text_settings({name: given[name] for name in comparing.NAMES})
+        wanted = WantedOfAnswers(listed(given["measures"]), settings, given["quality"])
         reading = reading_of(files, given)
         pipeline = AnswerPipeline(
             measures=wanted.measures,
@@ -124,7 +126,7 @@ def _print(done: FittedAnswers, out: Path, kind: str, given: dict[str, Any]) -> 
         {
             "answers": f"{done.measured.n_rows:,}, read as {kind}",
             "measures": ", ".join(fitted.measures_),
-            "comparison": f"texts by {given['similarity']}",
+            "texts compared": compared_in_words(done.measured) if done.measured.compared else None,
             "labels": f"{done.n_labels:,}" if done.n_labels else "none, so nothing is accepted or deferred",
             "split": part,
             "left out": f"{counted(left, 'answer')} of the map without a measure" if left else None,

@@ -11,17 +11,18 @@ import typer
 from vecuq import workflows
 from vecuq._check import in_range, one_of
 from vecuq._run import resolve_jobs
+from vecuq.cli import comparing
 from vecuq.cli.catalogue import catalogue, print_catalogue
-from vecuq.cli.measuring_answers import measure_texts, wanted_of_answers
+from vecuq.cli.measuring_answers import measure_texts
 from vecuq.cli.options import AsJson, Force, NoFormulas, listed, refuse_options
 from vecuq.cli.talk import echo, friendly_errors, print_json, usage_errors, watching
 from vecuq.errors import SettingError
 from vecuq.measures import EMBEDDINGS, find_measures
 from vecuq.outputs import TEMPERATURES
-from vecuq.workflows import is_answers
+from vecuq.workflows import WantedOfAnswers, is_answers
 
 _FOR_CLASSIFIERS = ("train", "temperature", "embedding")
-_FOR_ANSWERS = ("samples", "similarity", "quality", "renormalise", "strict", "complete", "jobs")
+_FOR_ANSWERS = ("samples", "quality", "renormalise", "strict", "complete", "jobs", *comparing.NAMES)
 
 
 def measure(
@@ -62,9 +63,6 @@ def measure(
             help="Answers: files with sampled answers only; single answers in OUTPUTS are then greedy.", metavar="FILE"
         ),
     ] = None,
-    similarity: Annotated[
-        str, typer.Option(help="Answers: how texts are compared: rouge_l, rouge_1, rouge_2, bleu or jaccard.")
-    ] = "rouge_l",
     quality: Annotated[
         str | None,
         typer.Option(
@@ -90,6 +88,19 @@ def measure(
     jobs: Annotated[
         int | None, typer.Option(help="Answers: number of processes; -1 for all cores.", show_default="all cores")
     ] = None,
+    similarity: comparing.Similarity = None,
+    extract: comparing.Extract = None,
+    strip_think: comparing.StripThink = False,
+    answer: comparing.ChosenAnswer = "first",
+    embed_url: comparing.EmbedUrl = None,
+    embed_model: comparing.EmbedModel = None,
+    nli: comparing.Nli = None,
+    nli_model: comparing.NliModel = None,
+    judge_url: comparing.JudgeUrl = None,
+    judge_model: comparing.JudgeModel = None,
+    command: comparing.Command = None,
+    cache: comparing.Cache = None,
+    api_key_env: comparing.ApiKeyEnv = None,
     no_formulas: NoFormulas = False,
     force: Force = False,
     as_json: AsJson = False,
@@ -105,7 +116,8 @@ def measure(
     if any(of_answers):
         with usage_errors():
             n_jobs = resolve_jobs(-1 if jobs is None else jobs)
-            wanted = wanted_of_answers(listed(measures), similarity, quality)
+            settings = comparing.text_settings({name: ctx.params[name] for name in comparing.NAMES})
+            wanted = WantedOfAnswers(listed(measures), settings, quality)
         reading = {"samples": samples or (), "strict": strict, "renormalise": renormalise, "complete": complete}
         measure_texts(
             outputs,

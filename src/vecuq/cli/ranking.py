@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vecuq import workflows
+from vecuq.cli import comparing
 from vecuq.cli.answer_options import FOR_READING, Jobs, Keep, Renormalise, Samples, Strict, reading_of
 from vecuq.cli.fitting import fit_as_dict, print_fit
 from vecuq.cli.living import AuditShare, IdColumn, Overdue, State, decide, refuse_stray, say_decided
@@ -78,6 +79,15 @@ def score(
     renormalise: Renormalise = False,
     strict: Strict = False,
     jobs: Jobs = None,
+    embed_url: comparing.EmbedUrl = None,
+    embed_model: comparing.EmbedModel = None,
+    nli: comparing.Nli = None,
+    nli_model: comparing.NliModel = None,
+    judge_url: comparing.JudgeUrl = None,
+    judge_model: comparing.JudgeModel = None,
+    command: comparing.Command = None,
+    cache: comparing.Cache = None,
+    api_key_env: comparing.ApiKeyEnv = None,
 ) -> None:
     """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.
 
@@ -92,13 +102,17 @@ def score(
         refuse_stray(state, id=ids, audit=audit, overdue=overdue)
         if to_stdout and as_json:
             raise typer.BadParameter("--json prints to stdout too; write the table to a file.")
+    with usage_errors():
+        models = comparing.supplied_models({name: context.params[name] for name in comparing.MODELS})
     with friendly_errors():
-        pipeline = None if state is not None else workflows.load_answers(model)
+        pipeline = None if state is not None else workflows.load_answers(model, **models)
     if pipeline is not None:
         _score_answers(pipeline, new, ranked, wanted, context.params)
         return
     with usage_errors():
-        refuse_options(context, ("keep", *FOR_READING), "a pipeline of answers", "a model of a table")
+        refuse_options(
+            context, ("keep", *FOR_READING, *comparing.MODELS), "a pipeline of answers", "a model of a table"
+        )
     with friendly_errors():
         if state is not None:
             with watching(new) as watch:

@@ -1,5 +1,10 @@
 """Do two answers mean the same? Comparisons of texts by words or by a model, each pair compared once."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from vecuq.compare.by_model import entailment, judgement
 from vecuq.compare.checked import MISSING, entropies, floats, logprobs, same_length, similarities, square
 from vecuq.compare.comparison import (
@@ -34,6 +39,22 @@ from vecuq.compare.stemming import stem
 from vecuq.compare.supplied import Absent, as_needed, name_of, needed_name
 from vecuq.compare.thinking import has_thinking, without_thinking
 
+if TYPE_CHECKING:
+    from vecuq.compare.command import CommandJudge
+    from vecuq.compare.endpoints import EndpointEmbedding, EndpointJudge, EndpointNLI
+    from vecuq.compare.onnx_nli import OnnxNLI
+    from vecuq.compare.remembered import Remembered
+
+# Models and their cache are imported on first use: most comparisons need none.
+_OF_MODELS = {
+    "CommandJudge": "command",
+    "EndpointEmbedding": "endpoints",
+    "EndpointJudge": "endpoints",
+    "EndpointNLI": "endpoints",
+    "OnnxNLI": "onnx_nli",
+    "Remembered": "remembered",
+}
+
 __all__ = [
     "COMPARISONS",
     "CONTRADICTION",
@@ -41,10 +62,16 @@ __all__ = [
     "MISSING",
     "WITHOUT_SPACES",
     "Absent",
+    "CommandJudge",
     "Comparison",
+    "EndpointEmbedding",
+    "EndpointJudge",
+    "EndpointNLI",
     "Meaning",
+    "OnnxNLI",
     "PairCache",
     "PairCaches",
+    "Remembered",
     "as_needed",
     "bleu",
     "boxed_in",
@@ -82,3 +109,9 @@ __all__ = [
     "without_thinking",
     "words",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OF_MODELS:
+        return getattr(import_module(f"vecuq.compare.{_OF_MODELS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,9 +17,11 @@ from vecuq.compare.lexical import WITHOUT_SPACES
 from vecuq.compare.numbers import number_in
 from vecuq.compare.stemming import stem
 from vecuq.compare.vocabulary import (
+    IRREGULAR,
     LEADS,
     MONTHS,
     NEGATIONS,
+    PREFIXES,
     SCALES,
     SPELT,
     STOP_WORDS,
@@ -28,19 +30,27 @@ from vecuq.compare.vocabulary import (
     UNITS,
 )
 
-_ISO_DATE = re.compile(r"(?<![\w-])(\d{4})-(\d\d)-(\d\d)(?![\w-])")
-_NUMBER = r"(?:(?<![\w.])[-\u2212])?(?<![^\W\d_])(?:\d+/\d+(?![\d/])|(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)"
-_TOKEN = re.compile(
-    rf"{_NUMBER}(?:(?:st|nd|rd|th)\b)?|[{WITHOUT_SPACES}]|[^\W_{WITHOUT_SPACES}]+(?:['\u2019][^\W_]+)?|[%$€£¥<>≤≥≠]"
+# A leading yes or no speaks for itself: "No, ..." and "No it is ...", but not "No evidence" and not "No es seguro".
+_LEAD = re.compile(
+    rf"\W*({'|'.join(LEADS)})(?=\s*(?:[-,.!;:\u2013\u2014\u3001\u3002\uff0c]|$)|\s+(?:it|he|she|they|there|that|this|i|you|we)\b)"
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f])|\s*\n\s*")
+_ISO_DATE = re.compile(r"(?<![\w-])(\d{4})-(\d\d)-(\d\d)(?![\w-])")
+# Words first, since most tokens are; a number after a letter belongs to the word.
+_TOKEN = re.compile(
+    rf"[^\W\d_{WITHOUT_SPACES}][^\W_{WITHOUT_SPACES}]*(?:['\u2019][^\W_]+)?"
+    r"|(?:(?<![\w.])[-\u2212])?(?:\d+/\d+(?![\d/])|(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)(?:(?:st|nd|rd|th)\b)?"
+    rf"|[{WITHOUT_SPACES}]|[%$€£¥<>≤≥≠]"
+)
+_SENTENCE_END = re.compile(r"[.!?;](?=\s)|[\n\u3002\uff01\uff1f]")
 _ACCENT = re.compile("[\u0300-\u036f]")
 _CODE = re.compile(r"```|^\s*(?:def|class|import|from|return|function|const|let|var|public|#include)\b.*[({;:=]", re.M)
 _FENCE = re.compile(r"```\w*")
 _CODE_TOKEN = re.compile(r"\w+|[^\w\s]")
 _NOT = "!"
+_POLAR: dict[str, tuple[str, ...]] = {"false": (_NOT, "true")} | dict.fromkeys(NEGATIONS, (_NOT,))
 # Longer texts are compared by their start: what follows costs time and memory, and seldom changes the meaning.
 MOST_LETTERS = 20_000
+_MOST_SENTENCES, _LONGEST = 100, 60
 
 
 class Sentence(NamedTuple):
@@ -51,13 +61,17 @@ class Sentence(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a text says: all its words, polarity, a leading yes or no, its sentences, its tokens if it is code."""
+    """What a text says: all its words, polarity, a leading yes or no, its sentences, its tokens if it is code.
+
+    ``prefixed`` are the words that may deny another one by their prefix, such as ``unsafe``.
+    """
 
     words: frozenset[str]
     negated: bool = False
     lead: str = ""
     sentences: tuple[Sentence, ...] = ()
     code: tuple[str, ...] = ()
+    prefixed: frozenset[str] = frozenset()
 
     @property
     def is_empty(self) -> bool:
@@ -75,24 +89,24 @@ def content_of(text: str) -> Content:
     (['#1000.0', 'dose', 'mg'], True, 'no')
     """
     plain = _plain(text[:MOST_LETTERS])
-    if _CODE.search(plain):
-        tokens = tuple(_CODE_TOKEN.findall(_FENCE.sub("", text[:MOST_LETTERS])))
-        return Content(frozenset(tokens), code=tokens)
-    parts = [part for part in _SENTENCE_END.split(plain) if part]
-    lead, sentences = "", []
-    for part in parts:
-        tokens_here = _TOKEN.findall(part)
-        if not lead and not sentences and tokens_here and tokens_here[0] in LEADS:
-            lead = LEADS[tokens_here.pop(0)]
-        if tokens_here:
-            sentences.append(_sentence(tokens_here))
-    words = frozenset[str]().union(*(one.words for one in sentences))
-    return Content(words, sum(one.negated for one in sentences) % 2 == 1, lead, tuple(sentences))
+    if any(mark in plain for mark in "`({;:=") and _CODE.search(plain):
+        written = tuple(_CODE_TOKEN.findall(_FENCE.sub("", text[:MOST_LETTERS])))
+        return Content(frozenset(written), code=written)
+    lead = _LEAD.match(plain)
+    parts = _SENTENCE_END.split(plain if lead is None else plain[lead.end() :])
+    sentences = tuple(_sentence(tokens) for part in parts if (tokens := _TOKEN.findall(part)))
+    words = sentences[0].words if len(sentences) == 1 else frozenset[str]().union(*(one.words for one in sentences))
+    negated = sum(one.negated for one in sentences) % 2 == 1
+    return Content(words, negated, LEADS[lead[1]] if lead else "", sentences[:_MOST_SENTENCES], (), _prefixed(words))
 
 
 def words_of(text: str) -> frozenset[str]:
     """Return the content words of a text, negations left out."""
     return _sentence(_TOKEN.findall(_plain(text[:MOST_LETTERS]))).words
+
+
+def _prefixed(words: frozenset[str]) -> frozenset[str]:
+    return frozenset([word for word in words if word.startswith(PREFIXES)])
 
 
 def _plain(text: str) -> str:
@@ -109,7 +123,7 @@ def _spelt_date(found: re.Match[str]) -> str:
 
 
 def _sentence(tokens: list[str]) -> Sentence:
-    read = [code for token in tokens for code in _read(token)]
+    read = [code for token in tokens for code in _read(token if len(token) <= _LONGEST else token[:_LONGEST])]
     kept = _composed(read) if any(code[0] in "u+*" and code[1:2].isdigit() for code in read) else read
     negations = kept.count(_NOT)
     words = frozenset(kept) - {_NOT}
@@ -123,18 +137,22 @@ def _read(token: str) -> tuple[str, ...]:
     """Return what a token counts as: nothing, a negation, a number (#), a part of one (u, +, *), or a stem."""
     if token in SYMBOLS:
         return (SYMBOLS[token],)
-    if token[-1:].isdigit() or token[0].isdigit() or token[0] in "-\u2212.":
+    if token[0].isdigit() or token[0] in "-\u2212.":
         return (f"#{number_in(token)!r}",)
     word, _, ending = token.replace("\u2019", "'").partition("'")
     if ending == "t" and word.endswith("n"):
-        return (_NOT,) if word[:-1] in STOP_WORDS or word in ("can", "won", "shan") else (_NOT, stem(word[:-1]))
-    if word in NEGATIONS:
-        return (_NOT,)
-    if word == "false":
-        return (_NOT, "true")
-    if word in STOP_WORDS:
-        return ()
-    return (_number_word(word) or UNITS.get(word) or (stem(word) if 3 < len(word) <= 40 else word[:200]),)
+        verb = word[:-1]
+        return (_NOT,) if verb in STOP_WORDS or verb in ("ca", "wo", "sha") else (_NOT, _stemmed(verb))
+    if word in _POLAR:
+        return _POLAR[word]
+    if len(word) == 1 and ending:  # l'eau, n'est
+        word = ending
+    return () if word in STOP_WORDS else (_number_word(word) or UNITS.get(word) or _stemmed(word),)
+
+
+def _stemmed(word: str) -> str:
+    plain = IRREGULAR.get(word, word)
+    return stem(plain) if 3 < len(plain) <= 40 else plain[:200]
 
 
 def _number_word(word: str) -> str:

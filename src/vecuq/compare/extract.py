@@ -17,11 +17,13 @@ Extraction = Callable[[str], str | None]
 # Longer texts are searched in their last part only, where answers end.
 MOST_LETTERS = 100_000
 _MOST_OBJECTS = 200
-_LETTER = r"[\(\[]?\s*\**\s*([A-J])\s*\**\s*[\)\]]?"
-_ALONE = re.compile(rf"\W*{_LETTER}\W*")
-_LEADING = re.compile(r"\W*(?:\(([A-J])\)|\[([A-J])\]|([A-J])\s*[.):])\**\s+\S")
+# Every repeat is bounded or cannot start twice at one place, so that no text takes long.
+_LETTER = r"[\(\[]?\s{0,2}\*{0,3}\s{0,2}([A-J])\s{0,2}\*{0,3}\s{0,2}[\)\]]?"
+_ALONE = re.compile(rf"\W{{0,20}}{_LETTER}\W{{0,20}}")
+_LEADING = re.compile(r"\W{0,20}(?:\(([A-J])\)|\[([A-J])\]|([A-J])\s{0,2}[.):])\*{0,3}\s{1,3}\S")
 _CUED = re.compile(
-    rf"(?i:\b(?:answer|choice|option)\b)(?i:\s+(?:is|would be|should be|letter|choice|option))*\W{{0,8}}?{_LETTER}(?![\w'])"
+    r"(?i:\b(?:answer|choice|option)\b)(?i:\s{1,3}(?:is|would be|should be|letter|choice|option)){0,3}"
+    rf"\W{{0,8}}?{_LETTER}(?![\w'])"
 )
 _IN_BRACKETS = re.compile(r"\(([A-J])\)")
 
@@ -114,8 +116,8 @@ def extraction(spec: str) -> Extraction:
     ----------
     spec
         ``"last_number"``; ``"choice"``: a letter A to J; ``"boxed"``: LaTeX; ``"json:FIELD"``, also
-        ``"json:a.b"``; ``"regex:PATTERN"``: the first group of the last match, or the whole match. A pattern runs
-        with a time bound.
+        ``"json:a.b"``; ``"regex:PATTERN"``: the first group of the last match, or the whole match if no group
+        took part. A pattern runs with a time bound.
 
     Examples
     --------

@@ -8,9 +8,9 @@ from dataclasses import replace
 from vecuq.compare.comparison import Comparison, Pair
 from vecuq.compare.content import Content, Sentence, content_of, words_of
 from vecuq.compare.finals import WORDS, Finals, final_answers
+from vecuq.compare.vocabulary import PREFIXES
 
 _ALTERNATIVES = frozenset(("or", "vs", "versus", "between", "either", "oder", "ou"))
-_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis")
 # Texts that share words and differ in others are not the same, and more alike than texts that share nothing.
 _PARTLY = 0.49
 _LONG = 3
@@ -64,15 +64,25 @@ class Meaning:
         return Content(frozenset((part,))) if self._choices else content_of(part)
 
     def _short(self, left: Content, right: Content) -> float:
-        mine, theirs = left.words - right.words, right.words - left.words
-        flipped = False
-        if mine and theirs:
-            mine, theirs, flipped = _without_prefixes(mine, theirs)
-        if mine and theirs and (mine - self._asked or theirs - self._asked):
-            mine, theirs = mine - self._asked, theirs - self._asked
+        shared = len(left.words & right.words)
+        differ, flipped = shared < len(left.words) and shared < len(right.words), False
+        if differ and (left.prefixed or right.prefixed or self._asked & left.words or self._asked & right.words):
+            differ, flipped = self._still_differ(left, right)
         if _opposed(left, right, flipped):
             return 0.0
-        return 1.0 if not mine or not theirs else _PARTLY * _shared(left.words, right.words)
+        return _PARTLY * _shared(left.words, right.words) if differ else 1.0
+
+    def _still_differ(self, left: Content, right: Content) -> tuple[bool, bool]:
+        """Whether each text has words that the other lacks, prefixes and the question's words left aside.
+
+        The second result is whether one of these prefixes denies what the other text says.
+        """
+        mine, theirs = left.words - right.words, right.words - left.words
+        mine, theirs, flipped = _without_prefixes(mine, theirs, left.prefixed | right.prefixed)
+        # The question's own words are no difference between two answers that agree on something else.
+        if mine and theirs and (left.words & right.words) - self._asked:
+            mine, theirs = _reduced(mine, theirs, self._asked)
+        return bool(mine and theirs), flipped
 
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
@@ -80,15 +90,36 @@ def _shared(one: frozenset[str], other: frozenset[str]) -> float:
     return 2.0 * len(one & other) / (len(one) + len(other))
 
 
-def _without_prefixes(mine: frozenset[str], theirs: frozenset[str]) -> tuple[frozenset[str], frozenset[str], bool]:
+def _reduced(
+    mine: frozenset[str], theirs: frozenset[str], asked: frozenset[str]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return two differences without the words of the question, unless both consist of them: then they count."""
+    left, right = mine - asked, theirs - asked
+    return (left, right) if left or right else (mine, theirs)
+
+
+def _without_prefixes(
+    mine: frozenset[str], theirs: frozenset[str], prefixed: frozenset[str]
+) -> tuple[frozenset[str], frozenset[str], bool]:
     """Take ``unsafe`` for not ``safe`` where the other text has ``safe``; whether that negates is the last result."""
     negated = False
     for one, other in ((mine, theirs), (theirs, mine)):
-        for word in one:
-            base = next((word[len(p) :] for p in _PREFIXES if word.startswith(p) and word[len(p) :] in other), None)
+        for word in one & prefixed:
+            base = _without_prefix(word, other)
             if base is not None:
                 mine, theirs, negated = mine - {word, base}, theirs - {word, base}, not negated
     return mine, theirs, negated
+
+
+def _without_prefix(word: str, among: frozenset[str]) -> str | None:
+    """Return the word that another one negates by its prefix; stems of the two may end differently."""
+    for prefix in PREFIXES:
+        base = word.removeprefix(prefix)
+        if base != word and len(base) >= 3:
+            for other in among:
+                if other.startswith(base) and len(other) - len(base) <= 3:
+                    return other
+    return None
 
 
 def _opposed(left: Content, right: Content, flipped: bool) -> bool:

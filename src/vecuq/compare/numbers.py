@@ -31,10 +31,8 @@ def last_number_text(text: str) -> str | None:
     >>> last_number_text("It costs $1,200.50.")
     '1,200.50'
     """
-    found = None
-    for found in _NUMBER.finditer(text):
-        pass
-    return None if found is None else found[0]
+    found = [match[0] for match in _NUMBER.finditer(text)]
+    return found[-1] if found else None
 
 
 def _value(sign: str, above: str, below: str, decimal: str) -> float:

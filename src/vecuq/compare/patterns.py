@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 import re
 import subprocess
 import sys
 import warnings
+from contextlib import suppress
 from threading import Lock, Timer
+from typing import Any
 
 from vecuq._check import one_line
 from vecuq.errors import SettingError, TableError
@@ -30,7 +33,7 @@ for line in sys.stdin:
     for found in re.finditer(pattern, text):
         pass
     alarm(0)
-    said = None if found is None else (found[0] if not found.re.groups else found[1])
+    said = found and next((group for group in found.groups() if group is not None), found[0])
     print(json.dumps(said), flush=True)
 """
 
@@ -61,9 +64,10 @@ class _Matcher:
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
         self._lock = Lock()
+        self._owner = 0
 
     def last_match(self, pattern: str, text: str) -> str | None:
-        """Return the first group of the last match, or the whole match where there is no group; None for no match."""
+        """Return the first group that took part in the last match, or the whole match; None for no match."""
         with self._lock:
             process = self._started()
             bound = Timer(SECONDS, process.kill)
@@ -82,9 +86,10 @@ class _Matcher:
         return found
 
     def _started(self) -> subprocess.Popen[str]:
-        if self._process is None or self._process.poll() is not None:
+        if self._owner != os.getpid() or self._process is None or self._process.poll() is not None:
             self.stop()
-            self._process = subprocess.Popen(
+            self._owner = os.getpid()
+            self._process = subprocess.Popen(  # noqa: S603 - our own program, and no shell
                 [sys.executable, "-I", "-S", "-W", "ignore", "-c", _WORKER],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -94,8 +99,8 @@ class _Matcher:
         return self._process
 
     def stop(self) -> None:
-        """End the process."""
-        if self._process is not None:
+        """End the process, unless it belongs to a parent that this process was forked from."""
+        if self._process is not None and self._owner == os.getpid():
             self._process.kill()
             self._process.wait()
             for stream in (self._process.stdin, self._process.stdout):
@@ -114,11 +119,9 @@ def _exchanged(process: subprocess.Popen[str], line: str) -> str:
         return ""
 
 
-def _close(stream: object) -> None:
-    try:
-        stream.close()  # type: ignore[attr-defined]
-    except OSError:  # what was not sent is lost, and nobody waits for it
-        pass
+def _close(stream: Any) -> None:
+    with suppress(OSError):  # what was not sent is lost, and nobody waits for it
+        stream.close()
 
 
 _MATCHER = _Matcher()
@@ -126,11 +129,11 @@ atexit.register(_MATCHER.stop)
 
 
 def last_match(pattern: str, text: str) -> str | None:
-    """Return the first group of the last match of a pattern, or the whole match where it has no group.
+    r"""Return the first group that took part in the last match of a pattern, or the whole match if none did.
 
     Examples
     --------
-    >>> last_match(r"#### (\\d+)", "#### 3 and then #### 18")
+    >>> last_match(r"#### (\d+)", "#### 3 and then #### 18")
     '18'
     """
     return _MATCHER.last_match(pattern, text)

@@ -58,4 +58,4 @@ def needed_name(saved: Any) -> str | None:
         return None
     if set(saved) != {_NEEDS} or not isinstance(saved[_NEEDS], str) or len(saved[_NEEDS]) > _MOST_LETTERS:
         raise SettingError(f"A setting that must be supplied again was expected; got {one_line(saved, most=60)}.")
-    return saved[_NEEDS]
+    return str(saved[_NEEDS])

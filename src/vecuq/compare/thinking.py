@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 _NAMES = ("think", "thinking", "reasoning", "thought", "reflection")
-_BLOCK = re.compile(rf"<({'|'.join(_NAMES)})>.*?</\1>|◁think▷.*?◁/think▷", re.DOTALL | re.IGNORECASE)
+_MARKS = {f"<{name}>": f"</{name}>" for name in _NAMES} | {"◁think▷": "◁/think▷"}
+_FIRST = re.compile("|".join(_MARKS), re.IGNORECASE)
+_LAST = {first: re.compile(last, re.IGNORECASE) for first, last in _MARKS.items()}
 # Servers often leave out the first mark, which belongs to the prompt; and a reply that was cut off has no last one.
 _END = re.compile(rf"</(?:{'|'.join(_NAMES)})>|◁/think▷", re.IGNORECASE)
 _START = re.compile(rf"\s*(?:<(?:{'|'.join(_NAMES)})>|◁think▷)", re.IGNORECASE)
@@ -32,6 +34,20 @@ def without_thinking(text: str) -> str:
     """
     if not has_thinking(text):
         return text
-    kept = _BLOCK.sub("", text)
-    *_, kept = _END.split(kept)
+    *_, kept = _END.split(_without_blocks(text))
     return "" if _START.match(kept) else kept.strip()
+
+
+def _without_blocks(text: str) -> str:
+    """Return a text without what stands between a first mark and its last; each mark is looked for once."""
+    kept, place, endless = "", 0, set[str]()
+    for found in _FIRST.finditer(text):
+        first = found[0].lower()
+        if found.start() < place or first in endless:
+            continue
+        last = _LAST[first].search(text, found.end())
+        if last is None:
+            endless.add(first)
+        else:
+            kept, place = kept + text[place : found.start()], last.end()
+    return kept + text[place:]

@@ -56,4 +56,5 @@ from .studies import STUDY_NAMES as STUDY_NAMES
 from .studies import reproduce as reproduce
 from .tally_of_answers import MeasuredAnswers as MeasuredAnswers
 from .tally_of_answers import by_reason as by_reason
+from .tally_of_answers import compared_in_words as compared_in_words
 from .watch import Watch as Watch

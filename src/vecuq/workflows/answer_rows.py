@@ -98,7 +98,7 @@ def answer_rows(
     that the file holds. One that no answer has is an error. ``texts`` are fields whose numbers become text, since they
     name something.
     """
-    reader, tally = files.reader(), AnswerTally(wanted.columns)
+    reader, tally = files.reader(), AnswerTally(wanted.columns, settings=wanted.settings.to_dict())
     reader.progress = watch.read
     named = tuple(
         dict.fromkeys(name for name in (*fields, *filter(None, texts)) if name != QUALITY or wanted.quality is None)

@@ -111,7 +111,7 @@ def measure_answers(
     refuse_place(out, reads=[*answers, *samples], force=force)
     reader = read_answers(answers, samples=samples, kind=kind, strict=strict, renormalise=renormalise)
     reader.progress = watch.read
-    tally = AnswerTally(wanted.columns)
+    tally = AnswerTally(wanted.columns, settings=wanted.settings.to_dict())
     needed = tuple(measure.name for measure in wanted.found)
     # Only after the last answer is it known which columns there are, so the table waits in a temporary file.
     with temporary_folder() as folder:
@@ -156,22 +156,26 @@ def measure_chunk(wanted: WantedOfAnswers, records: Sequence[AnswerRecord]) -> t
 
     tally = AnswerTally(wanted.columns)
     values = np.empty((len(records), len(wanted.columns)))
+    asked_before = wanted.settings.n_asked
     for place, record in enumerate(records):
         found = text.measure_record(record, wanted.found, wanted.settings)
         values[place, : len(wanted.found)] = list(found.values.values())
         if wanted.quality is not None:
-            values[place, -1] = _judged(record, wanted.quality, found.reasons)
-        tally.count(record, found.reasons)
+            values[place, -1] = _judged(record, found, wanted)
+        tally.count(found)
+    tally.n_asked = wanted.settings.n_asked - asked_before
     columns = {name: pa.array(values[:, k]) for k, name in enumerate(wanted.columns)}
     ids = pa.array([record.id for record in records], pa.string())
     return pa.RecordBatch.from_pydict({"id": ids, **columns}), tally
 
 
-def _judged(record: AnswerRecord, kind: str, reasons: dict[str, str]) -> float:
-    said = None if record.greedy is None else record.greedy.text
-    quality = QUALITIES[kind](said, record.references)
+def _judged(record: AnswerRecord, found: text.MeasuredAnswer, wanted: WantedOfAnswers) -> float:
+    """Return the quality of the answer, or of the part of it that is compared."""
+    said, prepare = None if found.answer is None else found.answer.text, wanted.settings.preparation
+    part = said if said is None or prepare is None else prepare(said)
+    quality = QUALITIES[str(wanted.quality)](said if part is None else part, record.references)
     if math.isnan(quality):
-        reasons[QUALITY] = "no text of the answer" if said is None else "no references"
+        found.reasons[QUALITY] = "no text of the answer" if said is None else "no references"
     return quality
 
 

@@ -17,6 +17,7 @@ from vecuq.compare import (
     PairCache,
     PairCaches,
     floats,
+    has_thinking,
     nli_comparison,
     prepared,
     same_length,
@@ -184,8 +185,8 @@ class AnswerFeatures:
             return found
         if self.answer.text is None:
             raise MissingFeatureError("no text of the answer")
-        there = self._cache.table([self.answer.text], self.texts)[0]
-        back = self._cache.table(self.texts, [self.answer.text])[:, 0]
+        answer, texts = [self.answer.text], self.texts
+        there, back = self._cache.table(answer, texts)[0], self._cache.table(texts, answer)[:, 0]
         return np.asarray((there + back) / 2)
 
     @cached_property
@@ -194,7 +195,8 @@ class AnswerFeatures:
         if self.settings.similarity == RECORDED:
             _refuse_none(self.record.similarity_of_samples, "recorded similarity of the samples")
             return square(self.record.similarity_of_samples, len(self.samples))
-        return _with_ones(self._cache.table(self.texts, self.texts))
+        texts = self.texts
+        return _with_ones(self._cache.table(texts, texts))
 
     @cached_property
     def lexical(self) -> Array:
@@ -261,6 +263,21 @@ class AnswerFeatures:
         said = [self.record.greedy, *self.record.samples]
         texts = [one.text for one in said if one is not None and one.text is not None]
         return whole.of_question(self.record.question or "", texts)
+
+    @property
+    def compared(self) -> str:
+        """How texts were compared, in words; empty if they were not."""
+        if self.settings.similarity == RECORDED or "comparison" not in vars(self):
+            return ""
+        name, part = self.comparison.name, self.settings.extract
+        return name if part is None else f"{name} of {part}"
+
+    @property
+    def thinks(self) -> bool:
+        """Whether texts were compared together with what was written while thinking."""
+        if self.settings.strip_think or not self.compared:
+            return False
+        return any(sample.text is not None and has_thinking(sample.text) for sample in self.record.samples)
 
     @cached_property
     def _cache(self) -> PairCache:

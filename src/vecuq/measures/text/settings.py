@@ -107,7 +107,7 @@ class TextSettings:
     temperature: float = 0.001
     extract: str | None = None
     strip_think: bool = False
-    answer: str = "majority"
+    answer: str = "first"
     embed: Callable[..., Any] | None = None
     judge: Callable[..., Any] | None = None
     command: Callable[..., Any] | None = None
@@ -140,9 +140,9 @@ class TextSettings:
             model = getattr(self, field)
             if model is not None and not callable(model):
                 raise SettingError(f"{field} must be a function or None; got {model!r}.")
-        field = BY_MODEL.get(self.similarity) if isinstance(self.similarity, str) else None
-        if field is not None and getattr(self, field) is None:
-            raise SettingError(f"similarity={self.similarity!r} needs {field}: a function, see TextSettings.")
+        needed = BY_MODEL.get(self.similarity) if isinstance(self.similarity, str) else None
+        if needed is not None and getattr(self, needed) is None:
+            raise SettingError(f"similarity={self.similarity!r} needs {needed}: a function, see TextSettings.")
         text_preparation(self.extract, strip_think=self.strip_think)
 
     @property
@@ -195,6 +195,11 @@ class TextSettings:
             raise SettingError(f"TextSettings has no {unknown}. It has {known}.")
         found = {name: _restored(name, value, supplied) for name, value in saved.items()}
         return cls(**{**found, **supplied})
+
+    @property
+    def n_asked(self) -> int:
+        """How many items were sent to the models so far, where they count."""
+        return sum(getattr(model, "n_asked", 0) for model in (self.embed, self.nli, self.judge, self.command))
 
     def __getstate__(self) -> dict[str, Any]:
         # Comparisons are made again from the settings: their functions may not survive pickling.
