@@ -8,7 +8,7 @@ from typing import Any
 
 from vecuq.answers.kinds import is_ours
 from vecuq.answers.readers import formats
-from vecuq.answers.reading import entries_of
+from vecuq.answers.sources import entries_of
 from vecuq.errors import TableError
 
 # Numbers that stand beside a text without being scores of a table.
