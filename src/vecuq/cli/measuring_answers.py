@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vecuq import workflows
 from vecuq._check import one_line
 from vecuq.cli.talk import counted, echo, friendly_errors, note, print_json, watching
 from vecuq.table import QUALITY
 from vecuq.transport import MAX_COLUMNS
-from vecuq.workflows import MeasuredAnswers, WantedOfAnswers, compared_in_words
+
+if TYPE_CHECKING:
+    from vecuq.workflows import MeasuredAnswers, WantedOfAnswers
 
 _PROBLEMS_PRINTED = 3
 
@@ -38,7 +40,7 @@ def measure_texts(
         echo(f"{done.n_rows:,} answers measured{left} -> {scores}")
         echo(f"columns: {', '.join(done.columns)}")
         if done.compared:
-            echo(f"texts compared: {compared_in_words(done)}")
+            echo(f"texts compared: {workflows.compared_in_words(done)}")
         print_gaps(done)
 
 

@@ -10,7 +10,7 @@ import typer
 
 from vecuq import workflows
 from vecuq.cli import comparing
-from vecuq.cli.answer_options import FOR_READING, Jobs, Keep, Renormalise, Samples, Strict, reading_of
+from vecuq.cli.answer_options import FOR_READING, Jobs, Keep, Kind, Map, Renormalise, Samples, Strict, reading_of
 from vecuq.cli.fitting import fit_as_dict, print_fit
 from vecuq.cli.living import AuditShare, IdColumn, Overdue, State, decide, refuse_stray, say_decided
 from vecuq.cli.measuring_answers import print_notes
@@ -76,6 +76,8 @@ def score(
     confidence: Confidence = None,
     keep: Keep = None,
     samples: Samples = None,
+    map: Map = None,
+    kind: Kind = "auto",
     renormalise: Renormalise = False,
     strict: Strict = False,
     jobs: Jobs = None,

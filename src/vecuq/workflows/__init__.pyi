@@ -1,5 +1,6 @@
 from .answer_rows import AnswerFiles as AnswerFiles
-from .answer_rows import kind_of_answers as kind_of_answers
+from .answers_or_table import hold_answers as hold_answers
+from .answers_or_table import texts_beside_scores as texts_beside_scores
 from .asking import ask as ask
 from .asking_tally import Asked as Asked
 from .asking_tally import AskProgress as AskProgress
