@@ -10,8 +10,9 @@ import typer
 
 from vecuq import workflows
 from vecuq._run import resolve_jobs
+from vecuq.cli import comparing
 from vecuq.cli.explaining_answers import mapped
-from vecuq.cli.options import choice
+from vecuq.cli.options import choice, refuse_options
 
 ANSWERS = "Answers of a language model, instead of a table"
 
@@ -31,6 +32,17 @@ Keep = Annotated[
     choice("Fields of the lines to write as columns, such as a label; comma-separated.", ANSWERS, metavar="A,B"),
 ]
 FOR_READING = ("samples", "map", "kind", "renormalise", "strict", "jobs")
+
+
+def for_judge(
+    context: typer.Context, model: Path, files: Sequence[Path]
+) -> tuple[Sequence[Path] | workflows.AnswerFiles, dict[str, Any]]:
+    """Return labelled rows as a saved model takes them, and the models that a pipeline of answers only names."""
+    if not workflows.holds_judge(model):
+        refuse_options(context, (*FOR_READING, *comparing.MODELS), "a pipeline of answers", "a model of a table")
+        return files, {}
+    models = comparing.supplied_models({name: context.params[name] for name in comparing.MODELS})
+    return reading_of(files, context.params), models
 
 
 def reading_of(files: Sequence[Path], given: Mapping[str, Any]) -> workflows.AnswerFiles:

@@ -16,6 +16,7 @@ from vecuq.cli.measuring_answers import print_gaps, print_notes
 from vecuq.cli.options import choice, listed, refuse_options, typed_options
 from vecuq.cli.talk import counted, echo, friendly_errors, note, print_json, print_lines, usage_errors, watching
 from vecuq.errors import SettingError
+from vecuq.table import QUALITY
 
 if TYPE_CHECKING:
     from vecuq.workflows import FittedAnswers, LabelColumns
@@ -38,7 +39,7 @@ By = Annotated[str | None, choice("Field of categories: a certificate for each."
 Measures = Annotated[
     str | None,
     choice(
-        "Measures or compositions, comma-separated; without it, up to ten that the answers allow.",
+        "Measures or compositions, comma-separated; without it, up to five that the answers allow.",
         ANSWERS,
         metavar="A,B",
     ),
@@ -139,4 +140,16 @@ def _print(done: FittedAnswers, out: Path, given: dict[str, Any]) -> None:
         echo(str(fitted.certificate()))
         print_targets(fitted.gate_)
     echo(f"pipeline -> {out}")
+    if fitted.gate_ is None:
+        echo(_how_to_label(done))
     echo(f"next: vecuq score {out} NEW")
+
+
+def _how_to_label(done: FittedAnswers) -> str:
+    """Say how a pipeline without a gate gets one."""
+    if QUALITY in done.measured.columns:
+        return "to decide as well: the file has verdicts on its answers; fit again with --correct quality"
+    return (
+        "to decide as well: add a field to lines, 1 for a wrong answer and 0 for a right one, and fit again with "
+        "--wrong FIELD; or --quality exact_match, if the lines have reference answers"
+    )

@@ -105,28 +105,34 @@ def answer_rows(
     fields: Sequence[str] = (),
     *,
     texts: Sequence[str | None] = (),
+    perhaps: Sequence[str] = (),
     watch: Watch = NOBODY,
 ) -> Iterator[AnswerRows]:
     """Measure every answer once, in bounded memory; the rows wait in a temporary file as long as they are needed.
 
     A field is looked for among the other fields of a line; ``quality`` is what ``wanted`` computes, else the verdict
-    that the file holds. One that no answer has is an error. ``texts`` are fields whose numbers become text, since they
-    name something.
+    that the file holds. One that no answer has is an error, unless it stands in ``perhaps`` only. ``texts`` are fields
+    whose numbers become text, since they name something.
     """
     reader, tally = files.reader(), AnswerTally(wanted.columns, settings=wanted.settings.to_dict())
     reader.progress = watch.read
-    named = tuple(
-        dict.fromkeys(name for name in (*fields, *filter(None, texts)) if name != QUALITY or wanted.quality is None)
-    )
+    needed, named = _unique(fields, texts, wanted=wanted), _unique(fields, texts, perhaps, wanted=wanted)
     seen = _Seen()
     work = partial(_chunk, wanted, named)
     with temporary_folder() as folder:
         chunks = in_order(work, chunks_of(reader), n_jobs=resolve_jobs(files.n_jobs))
         write_batches(folder / "rows.parquet", gathered(counted(seen.passed(chunks, named), tally, watch)))
         tally.refuse_empty([measure.name for measure in wanted.found])
-        wanted_columns(named, sorted(seen.names | seen.filled), purpose="named as fields", where=_LINES)
-        holds = {name: _TEXT if name in texts else seen.holds(name) for name in named}
+        wanted_columns(needed, sorted(seen.names | seen.filled), purpose="named as fields", where=_LINES)
+        there = [name for name in named if name in needed or name in seen.filled]
+        holds = {name: _TEXT if name in texts else seen.holds(name) for name in there}
         yield AnswerRows(folder / "rows.parquet", wanted, holds, tally.result(reader, 0), _read_as(reader))
+
+
+def _unique(*names: Sequence[str | None], wanted: WantedOfAnswers) -> tuple[str, ...]:
+    """Return every name once; a computed quality is no field of the lines."""
+    given = dict.fromkeys(name for some in names for name in some if name is not None)
+    return tuple(name for name in given if name != QUALITY or wanted.quality is None)
 
 
 @dataclass

@@ -77,6 +77,7 @@ def fit_answers(
     columns = [measure.name for measure in wanted.found]
     about = {"groups": values_in(table, labels.group, "group="), "by": values_in(table, labels.by, "by=")}
     pipeline.fit_measured(_scores(table, columns), correct=correct, **about)
+    pipeline.fields_ = (*_fields(labels), *filter(None, _texts(labels)))
     pipeline.save(out)
     n_labels = 0 if correct is None else int(np.isfinite(correct).sum())
     return FittedAnswers(pipeline, rows.measured, n_labels, rows.read_as)

@@ -78,6 +78,11 @@ def compared_in_words(done: MeasuredAnswers) -> str:
     return f"{how} {'question' if sum(done.compared.values()) == 1 else 'questions'}{asked}"
 
 
+def _few(names: Sequence[str], most: int = 4) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most + 1 else ""
+    return ", ".join(names[:most] if more else names) + more
+
+
 Reason = TypeVar("Reason", bound=Hashable)
 
 
@@ -180,7 +185,7 @@ class AnswerTally:
         gaps = self.gaps
         if not set(self.kept) & set(measures):
             grouped = by_reason({name: gaps[name].reason for name in measures})
-            reasons = "; ".join(f"{', '.join(names)}: {why}" for why, names in grouped.items())
+            reasons = "; ".join(f"{_few(names)}: {why}" for why, names in grouped.items())
             said = "".join(f" {one}" for one in notes)
             raise TableError(f"These {self.n_rows:,} answers allow none of the measures ({reasons}).{said}")
 
