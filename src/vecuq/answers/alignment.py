@@ -39,8 +39,9 @@ def own_tokens(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the lists with one entry per token, cut to those of a text, with ``n_end``; and notes.
 
-    Without ``tokens`` nothing can be matched, and the lists are returned as they are. Tokens that spell ``hidden``, the
-    reasoning before the text, and nothing else are not those of the text, even if it ends with the same words.
+    Without ``tokens`` nothing can be matched, and the lists are returned as they are; ``n_end`` in them says how many
+    of the last tokens are known to have ended the text. Tokens that spell ``hidden``, the reasoning before the text,
+    and nothing else are not those of the text, even if it ends with the same words.
 
     Examples
     --------
@@ -52,7 +53,7 @@ def own_tokens(
     tokens = lists.get("tokens")
     if not tokens:
         return dict(lists), ()
-    run = aligned(text, tokens, finish=finish, raw=raw)
+    run = aligned(text, tokens, finish=finish, raw=raw, n_end=lists.get("n_end", 0))
     thought = aligned(hidden, tokens, finish=_CUT[0], raw=raw) if run is not None and hidden else None
     if run is None or (thought is not None and thought.start == 0):
         return {}, (NOT_OF_THE_TEXT,)
@@ -63,7 +64,9 @@ def own_tokens(
     return {**cut, "n_end": run.n_end}, notes
 
 
-def aligned(text: str, tokens: Sequence[str], *, finish: str | None = None, raw: Raw = None) -> Run | None:
+def aligned(
+    text: str, tokens: Sequence[str], *, finish: str | None = None, raw: Raw = None, n_end: int = 0
+) -> Run | None:
     r"""Return where the tokens are that spell a text; None if no run of them does.
 
     Parameters
@@ -76,6 +79,8 @@ def aligned(text: str, tokens: Sequence[str], *, finish: str | None = None, raw:
         Why the text ended; after "length" only end marks may follow the text, not a stop string.
     raw
         The bytes of each token, where the server gives them.
+    n_end
+        How many of the last tokens are known to be no part of the text.
 
     Examples
     --------
@@ -86,9 +91,9 @@ def aligned(text: str, tokens: Sequence[str], *, finish: str | None = None, raw:
     >>> aligned("Paris", ["It", " is", " Paris", "."]) is None
     True
     """
-    if tokens and tokens[-1] and "".join(tokens) == text:
+    if tokens and tokens[-1] and not n_end and "".join(tokens) == text:
         return Run(0, 0)
-    last = len(tokens)
+    last = len(tokens) - n_end
     while last and ends_answer(tokens[last - 1]):
         last -= 1
     begins = 1 + max((k for k, token in enumerate(tokens) if _THOUGHT.fullmatch(token)), default=-1)

@@ -103,6 +103,17 @@ def spelt(tokens: Sequence[str]) -> tuple[str, ...]:
     return tuple(token.translate(_WORD_MARKS) for token in tokens)
 
 
+def spelt_as_in(text: str, tokens: Sequence[str]) -> tuple[str, ...]:
+    """Return tokens as the text spells them: a mark that the text has is a letter, as in Maltese, and no mark.
+
+    Examples
+    --------
+    >>> spelt_as_in("It is", ["It", "\u0120is"]), spelt_as_in("\u0120gantija", ["\u0120", "gantija"])
+    (('It', ' is'), ('Ġ', 'gantija'))
+    """
+    return tuple(tokens) if text.translate(_WORD_MARKS) != text else spelt(tokens)
+
+
 def ends_answer(token: str) -> bool:
     """Whether a token is empty, or a mark that is never part of a text: ``</s>``, ``<|im_end|>``, ``<pad>`` ...
 

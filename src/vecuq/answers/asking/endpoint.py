@@ -14,7 +14,7 @@ from vecuq.answers.asking.refusals import RejectedError
 from vecuq.answers.asking.requests import checked_extra, first_tops, refuse_unwritable, request_for
 from vecuq.answers.asking.sending import Sender
 from vecuq.answers.asking.usage import Usage
-from vecuq.answers.readers.openai import answer_of_choice
+from vecuq.answers.readers.openai import said_by
 from vecuq.answers.schema import Answer
 from vecuq.errors import SettingError, VecuqError
 
@@ -136,8 +136,8 @@ class Endpoint:
     def _answers(self, question: Question, plan: Plan, **how: Any) -> list[Answer]:
         choices = self._choices(question, plan, **how)
         try:
-            answers = [answer_of_choice(choice, renormalise=self._renormalise) for choice in choices]
-            answers = [refuse_unwritable(answer, self._sender.key) for answer in answers]
+            said = [said_by(choice, renormalise=self._renormalise) for choice in choices]
+            answers = [refuse_unwritable(one.answer, self._sender.key) for one in said]
         except ValueError as error:  # also of pydantic, and of letters that cannot be written
             why = one_line(self._sender.key.hidden_in(str(error)))
             raise RejectedError(f"{self._sender.place} returned a reply that cannot be read: {why}") from None

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vecuq._check import one_line
 from vecuq.answers.fields import as_list, as_mapping, as_text
 from vecuq.answers.parts import Part
+from vecuq.answers.readers.envelope import ONLY_REASONING, TOOL_CALLS, Envelope, finish_of, recognised_in
 from vecuq.answers.readers.format import Format
 from vecuq.answers.readers.messages import call_text
-from vecuq.answers.readers.replies import ONLY_REASONING, TOOL_CALLS, Reply, finish_of, recognised_in
-from vecuq.answers.readers.token_rows import Spoken, TokenRow, spoken
+from vecuq.answers.readers.rows import Rows, Spoken, TokenRow, Top, spoken
 from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.answers.tokens import logprob
 from vecuq.errors import TableError
@@ -43,17 +43,19 @@ def is_gemini(fields: Mapping[str, Any]) -> bool:
 
 def read_gemini(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
     """Return one answer per candidate."""
-    reply = Reply.of(fields)
-    candidates = as_list(reply.body.get("candidates") or [], "candidates", most=MOST_ANSWERS)
+    envelope = Envelope.of(fields)
+    reply = envelope.reply
+    candidates = as_list(reply.get("candidates") or [], "candidates", most=MOST_ANSWERS)
     if not candidates:
-        feedback = _get(reply.body, "promptFeedback")
+        feedback = _get(reply, "promptFeedback")
         why = _get(feedback, "blockReason") if isinstance(feedback, Mapping) else None
         raise TableError(f"the prompt was refused ({one_line(why, most=40)}); there is no answer.")
-    if _get(reply.body, "responseId") and all(_is_unfinished(one) for one in candidates):
+    if _get(reply, "responseId") and all(_is_unfinished(one) for one in candidates):
         raise TableError("a piece of a streamed answer (it has no finishReason); ask Gemini without streaming.")
-    count = _token_count(reply.body) if len(candidates) == 1 else None
+    count = _token_count(reply) if len(candidates) == 1 else None
     answers = [_answer(as_mapping(one, "a candidate"), count, renormalise) for one in candidates]
-    return reply.part(answers, model=_get(reply.body, "modelVersion"))
+    model = _get(reply, "modelVersion")
+    return envelope.said(answers, model=model if isinstance(model, str) else None)
 
 
 def _is_unfinished(candidate: Any) -> bool:
@@ -80,9 +82,9 @@ def _answer(candidate: Mapping[str, Any], count: Any, renormalise: bool) -> Spok
     if silent is not None:
         return silent
     result = _get(candidate, "logprobsResult")
-    rows = _rows(result) if isinstance(result, Mapping) else []
-    found = spoken(text, rows, finish, renormalise=renormalise)
-    total = None if rows else _total(candidate, count)
+    rows = Rows.table(_rows(result) if isinstance(result, Mapping) else (), renormalise=renormalise)
+    found = spoken(text, finish, rows)
+    total = None if rows.lists else _total(candidate, count)
     if total is None:
         return found
     return Spoken(found.answer.model_copy(update={"logprob": total}), (*found.notes, TOTAL_OF_MEAN))
@@ -100,12 +102,11 @@ def _silence(parts: list[Mapping[str, Any]], finish: str | None) -> str | None:
     return None if finish in (None, "stop") else f"generation ended with {one_line(finish, most=40)}"
 
 
-def _rows(result: Mapping[str, Any]) -> list[TokenRow]:
+def _rows(result: Mapping[str, Any]) -> Iterator[TokenRow]:
     chosen = as_list(_get(result, "chosenCandidates") or [], "chosenCandidates")
     tops = as_list(_get(result, "topCandidates") or [], "topCandidates")
-    return [
-        TokenRow(*_entry(one), top=_top(tops[place]) if place < len(tops) else ()) for place, one in enumerate(chosen)
-    ]
+    for place, one in enumerate(chosen):
+        yield TokenRow(*_entry(one), top=_top(tops[place]) if place < len(tops) else ())
 
 
 def _entry(given: Any) -> tuple[str | None, float]:
@@ -114,9 +115,9 @@ def _entry(given: Any) -> tuple[str | None, float]:
     return token if isinstance(token, str) else None, logprob(_get(fields, "logProbability"))
 
 
-def _top(step: Any) -> tuple[float, ...]:
+def _top(step: Any) -> Top:
     listed = as_mapping(step, "a step of topCandidates").get("candidates")
-    return tuple(_entry(one)[1] for one in as_list(listed or [], "candidates"))
+    return [_entry(one) for one in as_list(listed or [], "candidates")]
 
 
 def _total(candidate: Mapping[str, Any], count: Any) -> float | None:

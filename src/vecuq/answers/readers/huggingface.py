@@ -11,7 +11,7 @@ from vecuq.answers.padding import Ends, unpadded_length
 from vecuq.answers.parts import Part
 from vecuq.answers.readers.format import Format
 from vecuq.answers.readers.messages import conversation, text_of
-from vecuq.answers.readers.token_rows import Spoken, rows_of, spoken
+from vecuq.answers.readers.rows import Rows, Spoken, spoken
 from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.answers.tokens import logprob, spelt
 from vecuq.errors import TableError
@@ -163,7 +163,7 @@ class _Rows(NamedTuple):
         """Return one answer; its log-probs may be objects with a token each, as servers write them."""
         objects = _objects(row["logprobs"])
         if objects is not None:
-            return spoken(text, rows_of(objects, "logprobs"), None, renormalise=self.renormalise)
+            return spoken(text, None, Rows.of(objects, "logprobs", renormalise=self.renormalise))
         return self._of_lists(text, _flat(row))
 
     def _of_lists(self, text: str, row: Mapping[str, Any]) -> Spoken:

@@ -88,7 +88,8 @@ def conversation(messages: Any) -> str | None:
     if isinstance(messages, str):
         return messages
     listed = [one for one in messages if isinstance(one, Mapping)] if isinstance(messages, list) else []
-    said = [_asked(one.get("content")) for one in listed if one.get("role") not in _INSTRUCTIONS]
+    # Gemini calls the content of a message its parts.
+    said = [_asked(one.get("content", one.get("parts"))) for one in listed if one.get("role") not in _INSTRUCTIONS]
     found = [text for text in said if text is not None]
     return "\n".join(found) if found and len(found) == len(said) else None
 
