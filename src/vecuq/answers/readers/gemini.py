@@ -24,7 +24,7 @@ TOTAL_OF_MEAN = (
 _NOT_FIRST_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
-def _get(fields: Mapping[str, Any], name: str) -> Any:
+def either_case(fields: Mapping[str, Any], name: str) -> Any:
     """Return a field by its name on the wire, or as Python spells it: ``finishReason``, ``finish_reason``."""
     found = fields.get(name)
     return fields.get(_NOT_FIRST_CAPITAL.sub("_", name).lower()) if found is None else found
@@ -32,12 +32,12 @@ def _get(fields: Mapping[str, Any], name: str) -> Any:
 
 def is_gemini(fields: Mapping[str, Any]) -> bool:
     """Whether a reply has candidates with contents, or says why it has none."""
-    if isinstance(_get(fields, "promptFeedback"), Mapping):
+    if isinstance(either_case(fields, "promptFeedback"), Mapping):
         return True
     listed = fields.get("candidates")
     first = listed[0] if isinstance(listed, list) and listed else None
     return isinstance(first, Mapping) and (
-        isinstance(first.get("content"), Mapping) or isinstance(_get(first, "finishReason"), str)
+        isinstance(first.get("content"), Mapping) or isinstance(either_case(first, "finishReason"), str)
     )
 
 
@@ -47,27 +47,27 @@ def read_gemini(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part
     reply = envelope.reply
     candidates = as_list(reply.get("candidates") or [], "candidates", most=MOST_ANSWERS)
     if not candidates:
-        feedback = _get(reply, "promptFeedback")
-        why = _get(feedback, "blockReason") if isinstance(feedback, Mapping) else None
+        feedback = either_case(reply, "promptFeedback")
+        why = either_case(feedback, "blockReason") if isinstance(feedback, Mapping) else None
         raise TableError(f"the prompt was refused ({one_line(why, most=40)}); there is no answer.")
-    if _get(reply, "responseId") and all(_is_unfinished(one) for one in candidates):
-        raise TableError("a piece of a streamed answer (it has no finishReason); ask Gemini without streaming.")
+    if either_case(reply, "responseId") and all(_is_unfinished(one) for one in candidates):
+        raise TableError("a piece of a streamed answer (it has no finishReason); give all pieces in one file.")
     count = _token_count(reply) if len(candidates) == 1 else None
     answers = [_answer(as_mapping(one, "a candidate"), count, renormalise) for one in candidates]
-    model = _get(reply, "modelVersion")
+    model = either_case(reply, "modelVersion")
     return envelope.said(answers, model=model if isinstance(model, str) else None)
 
 
 def _is_unfinished(candidate: Any) -> bool:
-    return isinstance(candidate, Mapping) and _get(candidate, "finishReason") is None
+    return isinstance(candidate, Mapping) and either_case(candidate, "finishReason") is None
 
 
 def _token_count(body: Mapping[str, Any]) -> Any:
     """Return the number of tokens of the only candidate; None where the model also thought."""
-    usage = _get(body, "usageMetadata")
-    if not isinstance(usage, Mapping) or _get(usage, "thoughtsTokenCount"):
+    usage = either_case(body, "usageMetadata")
+    if not isinstance(usage, Mapping) or either_case(usage, "thoughtsTokenCount"):
         return None
-    return _get(usage, "candidatesTokenCount")
+    return either_case(usage, "candidatesTokenCount")
 
 
 def _answer(candidate: Mapping[str, Any], count: Any, renormalise: bool) -> Spoken | str:
@@ -75,13 +75,13 @@ def _answer(candidate: Mapping[str, Any], count: Any, renormalise: bool) -> Spok
     parts = [as_mapping(one, "a part") for one in as_list(content.get("parts") or [], "parts")]
     own = [one for one in parts if one.get("thought") is not True and one.get("text") is not None]
     text = "".join(as_text(one["text"], "the text of a part") for one in own)
-    finish, calls = finish_of(_get(candidate, "finishReason")), _calls(parts)
+    finish, calls = finish_of(either_case(candidate, "finishReason")), _calls(parts)
     if calls:
         return Spoken(Answer(text="\n".join([text.strip(), *calls]).strip(), finish=TOOL_CALLS))
     silent = None if text.strip() else _silence(parts, finish)
     if silent is not None:
         return silent
-    result = _get(candidate, "logprobsResult")
+    result = either_case(candidate, "logprobsResult")
     rows = Rows.table(_rows(result) if isinstance(result, Mapping) else (), renormalise=renormalise)
     found = spoken(text, finish, rows)
     total = None if rows.lists else _total(candidate, count)
@@ -91,7 +91,7 @@ def _answer(candidate: Mapping[str, Any], count: Any, renormalise: bool) -> Spok
 
 
 def _calls(parts: list[Mapping[str, Any]]) -> list[str]:
-    called = [_get(one, "functionCall") for one in parts]
+    called = [either_case(one, "functionCall") for one in parts]
     return [call_text(one.get("name"), one.get("args")) for one in called if isinstance(one, Mapping)]
 
 
@@ -103,8 +103,8 @@ def _silence(parts: list[Mapping[str, Any]], finish: str | None) -> str | None:
 
 
 def _rows(result: Mapping[str, Any]) -> Iterator[TokenRow]:
-    chosen = as_list(_get(result, "chosenCandidates") or [], "chosenCandidates")
-    tops = as_list(_get(result, "topCandidates") or [], "topCandidates")
+    chosen = as_list(either_case(result, "chosenCandidates") or [], "chosenCandidates")
+    tops = as_list(either_case(result, "topCandidates") or [], "topCandidates")
     for place, one in enumerate(chosen):
         yield TokenRow(*_entry(one), top=_top(tops[place]) if place < len(tops) else ())
 
@@ -112,7 +112,7 @@ def _rows(result: Mapping[str, Any]) -> Iterator[TokenRow]:
 def _entry(given: Any) -> tuple[str | None, float]:
     fields = as_mapping(given, "a candidate token")
     token = fields.get("token")
-    return token if isinstance(token, str) else None, logprob(_get(fields, "logProbability"))
+    return token if isinstance(token, str) else None, logprob(either_case(fields, "logProbability"))
 
 
 def _top(step: Any) -> Top:
@@ -122,7 +122,7 @@ def _top(step: Any) -> Top:
 
 def _total(candidate: Mapping[str, Any], count: Any) -> float | None:
     """Return the log-prob of a whole answer from its mean and its number of tokens; None without both."""
-    mean, number = _get(candidate, "avgLogprobs"), _get(candidate, "tokenCount") or count
+    mean, number = either_case(candidate, "avgLogprobs"), either_case(candidate, "tokenCount") or count
     if mean is None or type(number) is not int or not 0 < number < 10**9:
         return None
     return logprob(logprob(mean) * number)
