@@ -59,6 +59,23 @@ def test_every_score_and_the_uncertainty_are_evaluated_at_once(run, tmp_path, ne
         assert area["n"] == len(own)
 
 
+def test_right_answers_by_a_column_or_by_a_rule_are_the_complement_of_wrong_ones(run, tmp_path, new):
+    path = tmp_path / "new.csv"
+    new.assign(right=1 - new["is_error"], graded=0.9 - 0.5 * new["is_error"]).to_csv(path, index=False)
+    said = [
+        run("evaluate", path, *label, *FEW, "--json")
+        for label in (("--wrong", "is_error"), ("--correct", "right"), ("--correct", "graded>=0.7"))
+    ]
+    by_wrong, by_right, by_rule = (estimates(json.loads(one.stdout)) for one in said)
+    assert by_wrong == by_right == by_rule
+
+
+def test_labels_of_errors_come_from_one_column(run):
+    told = run("evaluate", NEW, "--wrong", "is_error", "--correct", "is_error")
+    assert told.exit_code == 2
+    assert "Labels of errors come from one column; got --error and --correct." in told.stderr
+
+
 def test_a_score_that_is_upside_down_is_pointed_at(run):
     done = run("evaluate", NEW, *LABELS, "--metrics", "roc_auc", "--resamples", "40")
     assert "add --flip confidence" in done.stderr
@@ -261,7 +278,7 @@ def test_the_same_seed_gives_the_same_intervals(run):
 
 
 WRONG = {
-    "no labels": (["evaluate", NEW], 2, "--error, --ood or --quality"),
+    "no labels": (["evaluate", NEW], 2, "--error, --correct, --ood or --quality"),
     "a label that is not there": (["evaluate", NEW, "--ood", "nope"], 1, "nope"),
     "a label that is a score": (
         ["compare", CALIBRATION, NEW, "--ood", "knn", *FEW],
@@ -281,7 +298,7 @@ WRONG = {
         1,
         "label and a score",
     ),
-    "curves without labels": (["evaluate", NEW, "--curves", "x.png"], 2, "--error, --ood or --quality"),
+    "curves without labels": (["evaluate", NEW, "--curves", "x.png"], 2, "--error, --correct, --ood or --quality"),
     "curves of out-of-distribution rows": (
         ["evaluate", NEW, "--ood", "is_ood", "--curves", "x.csv"],
         2,

@@ -8,8 +8,10 @@ import pytest
 
 from vecuq.answers import LINE_BYTES, SCHEMA_VERSION, formats, read_answers
 from vecuq.answers.arrays import ARRAYS_BYTES
+from vecuq.answers.eval_files import LIST_BYTES
 from vecuq.answers.lines import MOST_BRACKETS
 from vecuq.answers.schema import MOST_ANSWERS, MOST_TOKENS, Answer, AnswerRecord
+from vecuq.answers.slimming import ENTRY_BYTES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "answers.md").read_text("utf-8")
 LINES = re.findall(r"```json\n(.*)\n```", PAGE)
@@ -35,6 +37,8 @@ def test_the_bounds_of_the_page_are_those_of_the_code():
     assert MOST_BRACKETS == 1_000_000
     assert f"{MOST_TOKENS:,} and {MOST_ANSWERS:,}" in PAGE
     assert f"{ARRAYS_BYTES // 2**20} MiB, loaded whole" in PAGE
+    assert f"{ENTRY_BYTES // 2**20} MiB, of which" in PAGE
+    assert f"`.eval` archive | {LIST_BYTES // 2**20} MiB" in PAGE
 
 
 def test_the_padding_of_the_example_is_cut(write):

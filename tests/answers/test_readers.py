@@ -270,7 +270,7 @@ def test_what_is_wrong_with_an_answer_is_said_with_its_place(write, answer, told
 def test_nothing_to_read_is_an_error_with_the_first_problem(write):
     with pytest.raises(TableError, match="no answers could be read"):
         list(read_answers(write("")))
-    with pytest.raises(TableError, match=r"no answers.*line 1: no known kind of answers .*its fields: a, b"):
+    with pytest.raises(TableError, match=r"no answers.*line 1: no known kind of answers; its fields: a, b"):
         list(read_answers(write({"a": 1, "b": 2})))
     with pytest.raises(TableError, match="write one object per line"):
         list(read_answers(write([{"text": "x"}])))

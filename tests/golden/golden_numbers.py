@@ -128,7 +128,7 @@ def text_numbers(answers):
 
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "scores.parquet"
-        words = ["measure", str(answers), "-o", str(out), "--quality", "rouge_l"]
+        words = ["measure", str(answers), "-o", str(out), "--quality", "rouge_l", "--similarity", "rouge_l"]
         result = CliRunner().invoke(app, words, catch_exceptions=False)
         assert result.exit_code == 0, result.output
         table = pq.read_table(out)

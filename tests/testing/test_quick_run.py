@@ -16,6 +16,8 @@ EXAMPLES = {
     "table": 20,
     "saved": 60,
     "answers": 30,
+    "document": 30,
+    "map": 60,
     "memory": 30,
     "stream": 60,
     "reply": 10,
@@ -43,7 +45,7 @@ def test_no_input_breaks_a_promise(name):
             raise
 
     attacked()
-    if name.startswith(("frame", "table", "saved")):
+    if name.startswith(("frame", "table", "saved", "document", "map")):
         assert set(taken) | more_outcomes(TARGETS[name], set(taken)) == {False, True}
 
 

@@ -8,9 +8,11 @@ from typing import Any
 
 from vecuq._check import one_line
 from vecuq.answers.fields import as_list, plain_fields
+from vecuq.answers.hints import hint_of
 from vecuq.answers.lines import Entry
+from vecuq.answers.mapping import FieldMap
 from vecuq.answers.parts import Part, parts_of_record
-from vecuq.answers.readers import formats
+from vecuq.answers.readers import Format, formats
 from vecuq.answers.schema import MOST_ANSWERS, SCHEMA_VERSION, AnswerRecord
 from vecuq.errors import TableError
 
@@ -46,11 +48,31 @@ def parts_of_fields(fields: Mapping[str, Any], kind: str = "auto", *, renormalis
     return _recognised(fields, renormalise)
 
 
+def how_read(entry: Entry, kind: str, told: FieldMap | None) -> tuple[str, str]:
+    """Return what an entry is read as, and by which fields it is known, in words."""
+    if told is not None:
+        return "named fields", ", ".join(f"{key}={path.text}" for key, path in told.paths.items())
+    if kind == "vecuq" or (kind == "auto" and is_ours(entry.content)):
+        return "vecuq", "`vecuq_answers`"
+    one = recognised(_object(entry.fields())) if kind == "auto" else formats()[kind]
+    return ("unknown", "no field that is known") if one is None else (one.name, one.known_by)
+
+
+def mapped_parts(entry: Entry, told: FieldMap) -> list[Part]:
+    """Return the parts of an entry whose fields the user has named."""
+    return told.parts(_object(entry.fields()), number=entry.number)
+
+
 def _recognised(fields: Mapping[str, Any], renormalise: bool) -> list[Part]:
-    for one in formats().values():
-        if one.recognises(fields):
-            return one.parts(fields, renormalise=renormalise)
-    raise TableError(_unknown(fields))
+    one = recognised(fields)
+    if one is None:
+        raise TableError(_unknown(fields))
+    return one.parts(fields, renormalise=renormalise)
+
+
+def recognised(fields: Mapping[str, Any]) -> Format | None:
+    """Return the first format that recognises some fields."""
+    return next((one for one in formats().values() if one.recognises(fields)), None)
 
 
 def _object(value: Any) -> Mapping[str, Any]:
@@ -69,7 +91,7 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 def _unknown(fields: Mapping[str, Any]) -> str:
     known = ", ".join(one_line(name, most=20) for name in list(fields)[:8])
-    why = f"no known kind of answers ({', '.join(kinds()[1:])}); its fields: {known or 'none'}."
+    why = f"no known kind of answers; its fields: {known or 'none'}.{hint_of(fields)}"
     if "greedy" in fields or "samples" in fields:
         why += f' If it follows the schema of vecuq, add "vecuq_answers": {SCHEMA_VERSION} to every line.'
     return why

@@ -10,6 +10,7 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, NamedTuple, cast
 
 import msgspec
@@ -48,20 +49,23 @@ class Entry(NamedTuple):
     """One line, entry of a list or row of arrays.
 
     ``number`` counts from 1, ``place`` names file and number in words, ``content`` is None if it was too long,
-    ``notes`` are sentences on what it was made of, ``problem`` says why it cannot be read.
+    ``notes`` are sentences on what it was made of, ``facts`` fields of the whole document that every entry gets,
+    ``problem`` says why it cannot be read.
     """
 
     number: int
     place: str
     content: bytes | Mapping[str, Any] | None
     notes: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = MappingProxyType({})
     problem: str | None = None
 
     def fields(self) -> Any:
         """Return the content as JSON values; what cannot be read is an error."""
         if self.problem is not None or self.content is None:
             raise TableError(self.problem or f"longer than {LINE_BYTES:,} bytes, the limit of one line or entry.")
-        return parsed(self.content) if isinstance(self.content, bytes) else self.content
+        found = parsed(self.content) if isinstance(self.content, bytes) else self.content
+        return {**found, **self.facts} if self.facts and isinstance(found, Mapping) else found
 
 
 def numbered_lines(path: Path) -> Iterator[Entry]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,30 +12,21 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from vecuq._check import existing_file, one_line, one_of
-from vecuq.answers.arrays import array_entries
-from vecuq.answers.documents import document_entries, is_document
 from vecuq.answers.fields import digest_of
 from vecuq.answers.grouping import Grouping, Origin
-from vecuq.answers.kinds import is_ours, kinds, parts_of
-from vecuq.answers.lines import Entry, TornFileError, numbered_lines
-from vecuq.answers.ollama_chunks import whole_replies
+from vecuq.answers.kinds import how_read, is_ours, kinds, mapped_parts, parts_of
+from vecuq.answers.lines import Entry, TornFileError
+from vecuq.answers.mapping import FieldMap
 from vecuq.answers.parts import Part, Spool, records_of
+from vecuq.answers.paths import JsonPath
 from vecuq.answers.schema import AnswerRecord, why_invalid
-from vecuq.answers.streams import assembled
-from vecuq.errors import TableError
+from vecuq.answers.sources import entries_of, first_entry, map_of_table
+from vecuq.errors import SettingError, TableError
 
 PathLike = str | os.PathLike[str]
 _PROBLEMS_KEPT = 5
 _NOTES_KEPT = 20
 _REPORT_EVERY = 100
-
-
-def entries_of(path: Path) -> Iterator[Entry]:
-    """Yield the entries of a file of any kind; where a file is damaged, raise."""
-    if path.suffix.lower() == ".npz":
-        rows = enumerate(array_entries(path), start=1)
-        return (Entry(number, f"{path}, row {number}", row) for number, row in rows)
-    return whole_replies(assembled(document_entries(path) if is_document(path) else numbered_lines(path)))
 
 
 @dataclass
@@ -117,6 +108,7 @@ class AnswerReader:
     strict: bool = False
     renormalise: bool = False
     progress: Callable[[int], None] | None = None
+    fields: FieldMap | None = None
     n_read: int = field(default=0, init=False)
     n_skipped: int = field(default=0, init=False)
     problems: list[str] = field(default_factory=list, init=False)
@@ -145,11 +137,16 @@ class AnswerReader:
         """Whether there is a single file, and its first entry follows our schema: then nothing has to be joined."""
         if len(self.paths) + len(self.sample_paths) > 1 or self.kind not in ("auto", "vecuq"):
             return False
-        try:
-            first = next(entries_of(self.paths[0]), None)
-        except TornFileError:
-            return False
+        first = None if self._names_fields else first_entry(self.paths[0], kind=self.kind, records=self._records)
         return first is not None and is_ours(first.content)
+
+    @property
+    def _names_fields(self) -> bool:
+        return self.fields is not None and self.fields.names_fields
+
+    @property
+    def _records(self) -> JsonPath | None:
+        return None if self.fields is None else self.fields.records
 
     def _ours(self) -> Iterator[AnswerRecord]:
         seen: set[bytes] = set()
@@ -170,6 +167,9 @@ class AnswerReader:
             role = "greedy" if self.sample_paths else None
             for file, path in enumerate([*self.paths, *self.sample_paths]):
                 self._collect(path, file, role if file < len(self.paths) else "samples", groups)
+            if self.fields is not None:
+                self.fields.refuse_unseen()
+                self.notes += self.fields.notes
             self.notes += groups.notes
             for name, group in groups:
                 try:
@@ -182,20 +182,33 @@ class AnswerReader:
                 except (TableError, ValidationError) as error:
                     self._skip(group.first.place, error)
 
+    def how(self, path: Path) -> tuple[str, str]:
+        """Return what the first entry of a file is read as, and by which fields it is known."""
+        first = first_entry(path, kind=self.kind, records=self._records)
+        if first is None:
+            return "nothing", "no entry"
+        return how_read(first, self.kind, self.fields if self._names_fields else map_of_table(path))
+
     def _collect(self, path: Path, file: int, role: str | None, groups: Grouping) -> None:
+        told = self.fields if self._names_fields else map_of_table(path)
         for entry in self._entries(path):
             try:
-                for part in parts_of(entry, self.kind, renormalise=self.renormalise):
+                for part in self._parts(entry, told):
                     groups.add(self._noted.taken(part).settled(role), Origin(file, entry.number, entry.place))
             except (TableError, ValidationError) as error:
                 self._skip(entry.place, error)
             if self.progress is not None and entry.number % _REPORT_EVERY == 0:
                 self.progress(_REPORT_EVERY)
 
+    def _parts(self, entry: Entry, told: FieldMap | None) -> list[Part]:
+        if told is not None:
+            return mapped_parts(entry, told)
+        return parts_of(entry, self.kind, renormalise=self.renormalise)
+
     def _entries(self, path: Path) -> Iterator[Entry]:
         """Yield the entries of a file up to where it is damaged, if it is."""
         try:
-            yield from entries_of(path)
+            yield from entries_of(path, kind=self.kind, records=self._records)
         except TornFileError as error:
             self._skip("", error)
 
@@ -214,6 +227,7 @@ def read_answers(
     *,
     samples: PathLike | Sequence[PathLike] = (),
     kind: str = "auto",
+    map: Mapping[str, str] | None = None,
     strict: bool = False,
     renormalise: bool = False,
 ) -> AnswerReader:
@@ -238,6 +252,11 @@ def read_answers(
         of the request decides. Without a temperature, one answer to a question is greedy, several are samples.
     kind
         "auto", "vecuq" for our own lines, or the name of a format, see :func:`vecuq.answers.kinds`.
+    map
+        Names or paths of the fields of a record, where no format knows them: for ``answer`` (the greedy one),
+        ``samples``, ``references``, ``question``, ``id``, ``logprobs``, ``tokens``, ``quality``, as in
+        ``{"answer": "output.text", "samples": "runs[*].text"}``; and ``records``, where the records lie in a JSON
+        document, as in ``"results[*]"``.
     strict
         Whether a line that cannot be read is an error; otherwise it is skipped and counted.
     renormalise
@@ -259,7 +278,10 @@ def read_answers(
     files, sampled = _files(paths), _files(samples)
     if not files:
         raise TableError("At least one file of answers is needed.")
-    return AnswerReader(files, sampled, kind, strict, renormalise)
+    told = None if map is None else FieldMap.of(map)
+    if told is not None and told.names_fields and kind != "auto":
+        raise SettingError(f"map= names the fields of records that no format knows; leave out kind={kind!r}.")
+    return AnswerReader(files, sampled, kind, strict, renormalise, fields=told)
 
 
 def _files(paths: PathLike | Sequence[PathLike]) -> tuple[Path, ...]:

@@ -16,6 +16,7 @@ from vecuq.cli.options import (
     AsJson,
     Calibration,
     Columns,
+    CorrectColumn,
     ErrorColumn,
     Flip,
     Force,
@@ -67,6 +68,7 @@ Seed = Annotated[int | None, typer.Option(help="Seed of the resamples; without i
 def evaluate(
     table: Annotated[list[Path], table_argument(f"Rows with scores and labels: {TABLES}.", "TABLE")],
     error: ErrorColumn = None,
+    correct: CorrectColumn = None,
     ood: OodColumn = None,
     quality: QualityColumn = None,
     columns: Columns = None,
@@ -91,8 +93,8 @@ def evaluate(
     """
     from vecuq.evaluation import Bootstrap, find_metrics, task_sheets
 
-    labels = _labels(error, ood, quality)
-    if curves is not None and not (error or quality):
+    labels = _labels(error, correct, ood, quality)
+    if curves is not None and not (error or correct or quality):
         raise typer.BadParameter("--curves needs --error or --quality, the column that the curves are about.")
     with usage_errors():
         bootstrap = Bootstrap(resamples, level, seed)
@@ -133,6 +135,7 @@ def compare(
     calibration: Calibration,
     test: Annotated[Path, table_argument(f"Rows with the same scores, and labels: {ONE_TABLE}.", "TEST")],
     error: ErrorColumn = None,
+    correct: CorrectColumn = None,
     ood: OodColumn = None,
     quality: QualityColumn = None,
     columns: Columns = None,
@@ -152,7 +155,7 @@ def compare(
     """
     from vecuq.evaluation import Bootstrap
 
-    labels = _labels(error, ood, quality)
+    labels = _labels(error, correct, ood, quality)
     with usage_errors():
         bootstrap = Bootstrap(resamples, level, seed)
         if out is not None:
@@ -189,13 +192,14 @@ def compare(
         _print_gaps(done.evaluation, columns=done.components, keys=[verdict.metric for verdict in done.verdicts])
 
 
-def _labels(error: str | None, ood: str | None, quality: str | None) -> workflows.Labels:
+def _labels(error: str | None, correct: str | None, ood: str | None, quality: str | None) -> workflows.Labels:
     """Return the label columns that were named; one at least is needed."""
-    if not (error or ood or quality):
+    if not (error or correct or ood or quality):
         raise typer.BadParameter(
-            "There are no labels to evaluate with. Name a column with --error, --ood or --quality."
+            "There are no labels to evaluate with. Name a column with --error, --correct, --ood or --quality."
         )
-    return workflows.Labels(error, ood, quality)
+    with usage_errors():
+        return workflows.Labels(error, ood, quality, correct)
 
 
 def _print_verdicts(done: workflows.Compared) -> None:

@@ -9,19 +9,24 @@ from typing import Annotated, Any
 import typer
 
 from vecuq import workflows
-from vecuq._check import in_range, one_of
+from vecuq._check import in_range, one_of, whole_number
 from vecuq._run import resolve_jobs
+from vecuq.cli import comparing
 from vecuq.cli.catalogue import catalogue, print_catalogue
-from vecuq.cli.measuring_answers import measure_texts, wanted_of_answers
+from vecuq.cli.explaining_answers import explain as explain_answers
+from vecuq.cli.explaining_answers import mapped, measure_choices
+from vecuq.cli.measuring_answers import measure_texts
 from vecuq.cli.options import AsJson, Force, NoFormulas, listed, refuse_options
 from vecuq.cli.talk import echo, friendly_errors, print_json, usage_errors, watching
 from vecuq.errors import SettingError
 from vecuq.measures import EMBEDDINGS, find_measures
 from vecuq.outputs import TEMPERATURES
-from vecuq.workflows import is_answers
+from vecuq.workflows import WantedOfAnswers, holds_choices, is_answers
 
 _FOR_CLASSIFIERS = ("train", "temperature", "embedding")
-_FOR_ANSWERS = ("samples", "similarity", "quality", "renormalise", "strict", "complete", "jobs")
+# What log-likelihoods of given choices have no use for.
+_FOR_TEXTS = ("samples", "quality", "renormalise", "complete", "jobs", "map", "kind", *comparing.NAMES)
+_FOR_ANSWERS = (*_FOR_TEXTS, "strict", "explain")
 
 
 def measure(
@@ -31,7 +36,8 @@ def measure(
         typer.Argument(
             help="A classifier: npz with logits or probs, optionally embeddings, labels and ids; or npy with logits; "
             "several files: one per ensemble member. A language model: jsonl with answers, as `vecuq ask`, servers and "
-            "harnesses write it; also a JSON list, or npz with texts and log-probs.",
+            "harnesses write it; also a JSON document, .eval of Inspect AI, csv or parquet of texts, or npz with texts "
+            "and log-probs.",
             metavar="OUTPUTS",
             show_default=False,
         ),
@@ -62,9 +68,6 @@ def measure(
             help="Answers: files with sampled answers only; single answers in OUTPUTS are then greedy.", metavar="FILE"
         ),
     ] = None,
-    similarity: Annotated[
-        str, typer.Option(help="Answers: how texts are compared: rouge_l, rouge_1, rouge_2, bleu or jaccard.")
-    ] = "rouge_l",
     quality: Annotated[
         str | None,
         typer.Option(
@@ -90,6 +93,37 @@ def measure(
     jobs: Annotated[
         int | None, typer.Option(help="Answers: number of processes; -1 for all cores.", show_default="all cores")
     ] = None,
+    map: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            help="Answers: names or paths of fields that no format knows, comma-separated, for answer, samples, "
+            "references, question, id, logprobs, tokens, quality; and records, where they lie in a JSON document: "
+            "'answer=output.text,samples=runs[*].text'.",
+            metavar="KEY=FIELD",
+        ),
+    ] = None,
+    kind: Annotated[
+        str, typer.Option(help="Answers: the format, if it should not be recognised; --explain prints which it is.")
+    ] = "auto",
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Answers: print how the first records were understood, and write nothing."),
+    ] = False,
+    first: Annotated[int, typer.Option(help="With --explain: how many records are printed.", metavar="N")] = 3,
+    similarity: comparing.Similarity = None,
+    extract: comparing.Extract = None,
+    strip_think: comparing.StripThink = False,
+    answer: comparing.ChosenAnswer = "first",
+    embed_url: comparing.EmbedUrl = None,
+    embed_model: comparing.EmbedModel = None,
+    nli: comparing.Nli = None,
+    nli_model: comparing.NliModel = None,
+    judge_url: comparing.JudgeUrl = None,
+    judge_model: comparing.JudgeModel = None,
+    command: comparing.Command = None,
+    cache: comparing.Cache = None,
+    api_key_env: comparing.ApiKeyEnv = None,
     no_formulas: NoFormulas = False,
     force: Force = False,
     as_json: AsJson = False,
@@ -102,16 +136,35 @@ def measure(
             refuse_options(ctx, _FOR_CLASSIFIERS, "a classifier", "answers of a language model")
         else:
             refuse_options(ctx, _FOR_ANSWERS, "answers of a language model", "a classifier")
-    if any(of_answers):
+    if any(of_answers) and not explain and map is None and holds_choices(outputs[0]):
         with usage_errors():
+            refuse_options(ctx, _FOR_TEXTS, "generated texts", "log-likelihoods of given choices")
+        names = tuple(listed(measures) or workflows.CHOICE_MEASURES)
+        how = {"measures": names, "strict": strict, "formulas": not no_formulas, "force": force}
+        measure_choices(outputs, scores, how, as_json=as_json)
+    elif any(of_answers):
+        with usage_errors():
+            told = mapped(map, kind)
+            whole_number("first", first, 1)
             n_jobs = resolve_jobs(-1 if jobs is None else jobs)
-            wanted = wanted_of_answers(listed(measures), similarity, quality)
-        reading = {"samples": samples or (), "strict": strict, "renormalise": renormalise, "complete": complete}
+            settings = comparing.text_settings({name: ctx.params[name] for name in comparing.NAMES})
+            wanted = WantedOfAnswers(listed(measures), settings, quality)
+        reading = {"samples": samples or (), "kind": kind, "map": told, "renormalise": renormalise}
+        if explain:
+            explain_answers(outputs, wanted, {**reading, "first": first}, as_json=as_json)
+            return
         measure_texts(
             outputs,
             scores,
             wanted,
-            {**reading, "n_jobs": n_jobs, "formulas": not no_formulas, "force": force},
+            {
+                **reading,
+                "strict": strict,
+                "complete": complete,
+                "n_jobs": n_jobs,
+                "formulas": not no_formulas,
+                "force": force,
+            },
             as_json=as_json,
         )
     else:

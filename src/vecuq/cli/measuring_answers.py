@@ -7,30 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from vecuq import workflows
-from vecuq._check import one_line, one_of
-from vecuq.cli.talk import echo, friendly_errors, note, print_json, watching
-from vecuq.measures import text
+from vecuq._check import one_line
+from vecuq.cli.talk import counted, echo, friendly_errors, note, print_json, watching
 from vecuq.table import QUALITY
 from vecuq.transport import MAX_COLUMNS
-from vecuq.workflows import MeasuredAnswers, WantedOfAnswers
+from vecuq.workflows import MeasuredAnswers, WantedOfAnswers, compared_in_words
 
-_JOINS_SAMPLES = (
-    "degree_matrix",
-    "eigenvalue_laplacian",
-    "eccentricity",
-    "semantic_entropy",
-    "semantic_entropy_empirical",
-    "semantic_sets",
-    "majority_share",
-    "kernel_language_entropy",
-)
 _PROBLEMS_PRINTED = 3
-
-
-def wanted_of_answers(measures: Sequence[str] | None, similarity: str, quality: str | None) -> WantedOfAnswers:
-    """Return what to compute of every answer; a choice that is not known is refused."""
-    one_of("similarity", similarity, tuple(text.COMPARISONS))
-    return WantedOfAnswers(measures, text.TextSettings(similarity=similarity), quality)
 
 
 def measure_texts(
@@ -45,7 +28,7 @@ def measure_texts(
     with friendly_errors():
         with watching(rows="measuring") as watch:
             done = workflows.measure_answers(answers, scores, wanted, **reading, watch=watch)
-        _print_notes(done, wanted.settings.similarity, reading["renormalise"])
+        _print_notes(done, reading["renormalise"])
         if as_json:
             partly = {name: gap._asdict() for name, gap in done.partly.items()}
             print_json({"out": str(scores), **vars(done), "partly": partly})
@@ -53,6 +36,8 @@ def measure_texts(
         left = f", {done.n_left_out:,} left out for missing measures" if done.n_left_out else ""
         echo(f"{done.n_rows:,} answers measured{left} -> {scores}")
         echo(f"columns: {', '.join(done.columns)}")
+        if done.compared:
+            echo(f"texts compared: {compared_in_words(done)}")
         _print_gaps(done)
 
 
@@ -63,7 +48,7 @@ def _print_gaps(done: MeasuredAnswers) -> None:
         echo(f"partly: {', '.join(names)}: missing in {gap.n_missing:,}, most often: {gap.reason}")
 
 
-def _print_notes(done: MeasuredAnswers, similarity: str, renormalise: bool) -> None:
+def _print_notes(done: MeasuredAnswers, renormalise: bool) -> None:
     if done.n_skipped:
         many = "1 line was" if done.n_skipped == 1 else f"{done.n_skipped:,} lines were"
         note(f"{many} left out; could not be read:")
@@ -72,9 +57,11 @@ def _print_notes(done: MeasuredAnswers, similarity: str, renormalise: bool) -> N
     for sentence in done.notes:
         note(sentence)
     _print_entropies(done, renormalise)
-    joined = [name for name in _JOINS_SAMPLES if name in done.columns]
-    if joined:
-        note(f"Without an NLI model, {', '.join(joined)} compare samples by {similarity}.")
+    if done.n_thinking:
+        note(
+            f"{counted(done.n_thinking, 'question')} with <think> or the like in the answers; --strip-think compares "
+            f"what comes after it."
+        )
     n_measures = len([name for name in done.columns if name != QUALITY])
     if n_measures > MAX_COLUMNS:
         note(

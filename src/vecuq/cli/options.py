@@ -70,6 +70,14 @@ ReferenceName = Annotated[
 Scaling = Annotated[str, choice("featurewise, global, identity or quantile.", METHOD)]
 Epsilon = Annotated[float, choice("Entropic regularisation, on scaled scores.", METHOD)]
 Folder = Annotated[Path, typer.Option("--out", "-o", help="Folder for model, ranked table and report.")]
+CorrectColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--correct",
+        help="1/0 column of the new table: the prediction is right; or a rule, 'quality>=0.7'.",
+        metavar="COLUMN",
+    ),
+]
 ErrorColumn = Annotated[
     str | None, typer.Option("--error", "--wrong", help="0/1 column of the new table: the prediction is wrong.")
 ]

@@ -35,6 +35,9 @@ _VALUE = rf"{_NAMES}|\[[^\]]*\]|'[^']*'(?:,? or '[^']*')*|[\w+-]+(?:\.\w+)*"
 _ARGUMENT = re.compile(rf"`(\w+)(?:=\w+)?`|\b(\w+)=({_VALUE})?|^(\w+)(?= (?:must|needs) )")
 # What Python puts around values, and the command line does not.
 _MARKS = re.compile(r"[\[\]']|\bTrue\b|(?<=,) ")
+# Arguments whose values may have brackets and stars, which a shell would take for its own.
+_AS_IT_IS = ("map",)
+_QUOTE = "'"
 # Letters that are not printable by themselves: ends of lines, wide spaces, and what joins letters of some scripts.
 _HARMLESS = (
     "\n\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{IDEOGRAPHIC SPACE}\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
@@ -65,6 +68,8 @@ def as_options(message: str) -> str:
         if option is None:
             return found[0]
         given = found[3] or ""
+        if name in _AS_IT_IS and given:
+            return f"{option} {shlex.quote(given.strip(_QUOTE))}"
         value = _typed(ast.literal_eval(given)) if re.fullmatch(_NAMES, given) else _MARKS.sub("", given)
         return f"{option} {value}".rstrip()
 

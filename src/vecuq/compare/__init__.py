@@ -1,5 +1,11 @@
 """Do two answers mean the same? Comparisons of texts by words or by a model, each pair compared once."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from vecuq.compare.by_model import entailment, judgement
 from vecuq.compare.checked import MISSING, entropies, floats, logprobs, same_length, similarities, square
 from vecuq.compare.comparison import (
     COMPARISONS,
@@ -13,6 +19,7 @@ from vecuq.compare.comparison import (
     nli_comparison,
     pairwise,
 )
+from vecuq.compare.extract import boxed_in, choice_in, extraction, json_field_in
 from vecuq.compare.lexical import (
     STEMS,
     WITHOUT_SPACES,
@@ -24,7 +31,30 @@ from vecuq.compare.lexical import (
     stemmed_words,
     words,
 )
+from vecuq.compare.meaning import Meaning
+from vecuq.compare.named import choice, exact, numeric
+from vecuq.compare.normalised import normalised
+from vecuq.compare.numbers import number_in
+from vecuq.compare.preparing import prepared, text_preparation
 from vecuq.compare.stemming import stem
+from vecuq.compare.supplied import Absent, as_needed, name_of, needed_name
+from vecuq.compare.thinking import has_thinking, without_thinking
+
+if TYPE_CHECKING:
+    from vecuq.compare.command import CommandJudge
+    from vecuq.compare.endpoints import EndpointEmbedding, EndpointJudge, EndpointNLI
+    from vecuq.compare.onnx_nli import OnnxNLI
+    from vecuq.compare.remembered import Remembered
+
+# Models and their cache are imported on first use: most comparisons need none.
+_OF_MODELS = {
+    "CommandJudge": "command",
+    "EndpointEmbedding": "endpoints",
+    "EndpointJudge": "endpoints",
+    "EndpointNLI": "endpoints",
+    "OnnxNLI": "onnx_nli",
+    "Remembered": "remembered",
+}
 
 __all__ = [
     "COMPARISONS",
@@ -33,19 +63,43 @@ __all__ = [
     "MISSING",
     "STEMS",
     "WITHOUT_SPACES",
+    "Absent",
+    "CommandJudge",
     "Comparison",
+    "EndpointEmbedding",
+    "EndpointJudge",
+    "EndpointNLI",
+    "Meaning",
+    "OnnxNLI",
     "PairCache",
     "PairCaches",
+    "Remembered",
+    "as_needed",
     "bleu",
+    "boxed_in",
+    "choice",
+    "choice_in",
     "common_subsequence",
     "comparison_of",
     "embeddings",
+    "entailment",
     "entropies",
+    "exact",
+    "extraction",
     "floats",
+    "has_thinking",
     "jaccard",
+    "json_field_in",
+    "judgement",
     "logprobs",
+    "name_of",
+    "needed_name",
     "nli_comparison",
+    "normalised",
+    "number_in",
+    "numeric",
     "pairwise",
+    "prepared",
     "rouge_l",
     "rouge_n",
     "same_length",
@@ -53,5 +107,13 @@ __all__ = [
     "square",
     "stem",
     "stemmed_words",
+    "text_preparation",
+    "without_thinking",
     "words",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OF_MODELS:
+        return getattr(import_module(f"vecuq.compare.{_OF_MODELS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -38,6 +38,10 @@ class Comparison:
         Result for a pair with a blank text: an empty answer is similar to nothing, not even to another one.
     cosine
         Whether the results are cosines of embeddings.
+    of_question
+        Makes the comparison of one question from its text and the texts of its answers; None where neither counts.
+    weighs_tokens
+        Whether it also says how much a text changes without one of its tokens; if not, ROUGE-L does.
     """
 
     name: str
@@ -46,6 +50,8 @@ class Comparison:
     identical: float | tuple[float, ...] | None = 1.0
     blank: float | tuple[float, ...] = 0.0
     cosine: bool = False
+    of_question: Callable[[str, Sequence[str]], Comparison] | None = None
+    weighs_tokens: bool = True
 
 
 def pairwise(function: Callable[[str, str], float], *, symmetric: bool = False, name: str = "") -> Comparison:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-import string
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -17,17 +15,11 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import Array, in_range, one_line, one_of
-from vecuq.compare import WITHOUT_SPACES
+from vecuq.compare import WITHOUT_SPACES, normalised, number_in
 from vecuq.compare import rouge_l as rouge_l_of_two
 from vecuq.errors import SettingError, TableError
 
-_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-_POINT_IN_NUMBER = re.compile(r"(?<=\d)\.(?=\d)")
 _WORD = re.compile(rf"[{WITHOUT_SPACES}]|[^\s{WITHOUT_SPACES}]+")
-_SIGN = r"((?<![\w.])[-+\u2212])?"
-_FRACTION = r"(?<![\d/])(\d+)/(\d+)(?![\d/])"
-_DECIMAL = r"((?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?|\.\d+)"
-_NUMBER = re.compile(f"{_SIGN}(?:{_FRACTION}|{_DECIMAL})")
 
 
 def exact_match(answer: str | None, references: Any) -> float:
@@ -40,7 +32,7 @@ def exact_match(answer: str | None, references: Any) -> float:
     >>> exact_match("The Eiffel Tower.", ["Eiffel tower", "La tour Eiffel"])
     1.0
     """
-    return _best(lambda said, truth: float(_normalised(said) == _normalised(truth)), answer, references)
+    return _best(lambda said, truth: float(normalised(said) == normalised(truth)), answer, references)
 
 
 def token_f1(answer: str | None, references: Any) -> float:
@@ -157,20 +149,8 @@ def _listed(references: Any) -> list[Any]:
     return [one for one in (references if many else [references]) if one is not None]
 
 
-def _normalised(text: str) -> str:
-    """Return a text in lower case without punctuation and articles; a text with nothing else stays as it is."""
-    lower = unicodedata.normalize("NFC", text).lower()
-    kept = _POINT_IN_NUMBER.sub("\0", lower)
-    bare = "".join(letter for letter in kept if not _is_punctuation(letter)).replace("\0", ".")
-    return " ".join(_ARTICLES.sub(" ", bare).split()) or " ".join(lower.split())
-
-
-def _is_punctuation(letter: str) -> bool:
-    return letter in string.punctuation or (not letter.isascii() and unicodedata.category(letter).startswith("P"))
-
-
 def _shared_words(said: str, truth: str) -> float:
-    left, right = Counter(_WORD.findall(_normalised(said))), Counter(_WORD.findall(_normalised(truth)))
+    left, right = Counter(_WORD.findall(normalised(said))), Counter(_WORD.findall(normalised(truth)))
     return 2.0 * (left & right).total() / (left.total() + right.total())
 
 
@@ -185,12 +165,7 @@ def _number(given: Any, take: str) -> float:
     """Return a number as it is, or the first or last one of a text; NaN where there is none."""
     if isinstance(given, int | float | np.integer | np.floating):
         return float(given) if math.isfinite(given) else math.nan
-    found = _NUMBER.findall(str(given))
-    if not found:
-        return math.nan
-    sign, above, below, decimal = found[0 if take == "first" else -1]
-    size = float(decimal.replace(",", "")) if decimal else float(above) / (float(below) or math.nan)
-    return (-size if sign in ("-", "\u2212") else size) if math.isfinite(size) else math.nan
+    return number_in(str(given), take)
 
 
 def _chrf_metric() -> Any:

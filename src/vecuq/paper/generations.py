@@ -35,6 +35,8 @@ MEASURES = {
     "EigValLaplacian": "eigenvalue_laplacian",
     "Semantic Entropy": "semantic_entropy",
 }
+# The paper compares texts by ROUGE-L.
+_SETTINGS = text.TextSettings(similarity="rouge_l")
 COMPONENTS = ("CoCoA MSP", "CoCoA PPL", "CoCoA MTE", "MSP")
 
 
@@ -54,7 +56,7 @@ def _scores(path: Path, quality: str) -> JudgedScores:
 
 def judged_scores(records: list[AnswerRecord], quality: str) -> JudgedScores:
     """Measure and judge answers; one that lacks a measure (it, or all that was sampled, is empty) is left out."""
-    measured = [text.measure_answer(record, tuple(MEASURES.values())).values for record in records]
+    measured = [text.measure_answer(record, tuple(MEASURES.values()), _SETTINGS).values for record in records]
     scores: Mapping[str, Array] = {
         title: np.array([found[name] for found in measured]) for title, name in MEASURES.items()
     }

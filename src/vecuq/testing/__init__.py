@@ -6,7 +6,7 @@ except ImportError:  # pragma: no cover - the tests have it
     raise ImportError("vecuq.testing needs Hypothesis: pip install 'vecuq[testing]'") from None
 
 from vecuq.testing.attack import Attack, BrokenPromiseError
-from vecuq.testing.checks.answers import check_reader
+from vecuq.testing.checks.answers import check_document, check_reader
 from vecuq.testing.checks.commands import Outcome, check_command
 from vecuq.testing.checks.saved import check_saved_file
 from vecuq.testing.checks.scores import check_scores
@@ -18,6 +18,7 @@ from vecuq.testing.hostile.bombs import BOMBS
 from vecuq.testing.hostile.byte_level import damaged
 from vecuq.testing.hostile.cells import TYPES
 from vecuq.testing.hostile.commands import command_lines, command_names
+from vecuq.testing.hostile.documents import document_files, eval_files
 from vecuq.testing.hostile.files import ENDINGS, table_files
 from vecuq.testing.hostile.json_level import altered
 from vecuq.testing.hostile.saved import SAVED_KINDS, answers_of, put_together, saved_files, taken_apart
@@ -46,6 +47,7 @@ __all__ = [
     "as_frame",
     "check",
     "check_command",
+    "check_document",
     "check_reader",
     "check_reply",
     "check_saved_file",
@@ -55,6 +57,8 @@ __all__ = [
     "command_lines",
     "command_names",
     "damaged",
+    "document_files",
+    "eval_files",
     "example",
     "fuzz",
     "load_again",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from vecuq._check import Array
 from vecuq.testing.attack import Attack
-from vecuq.testing.checks.answers import check_reader, check_record_of, check_stream
+from vecuq.testing.checks.answers import check_document, check_reader, check_record_of, check_stream
 from vecuq.testing.checks.commands import check_command
 from vecuq.testing.checks.saved import check_saved_file
 from vecuq.testing.checks.servers import check_reply
@@ -22,6 +23,7 @@ from vecuq.testing.hostile.answers import READER_KINDS, answer_lines, good_line
 from vecuq.testing.hostile.bombs import BOMBS
 from vecuq.testing.hostile.cells import TYPES
 from vecuq.testing.hostile.commands import GOOD_LINES, command_lines, command_names, parameters
+from vecuq.testing.hostile.documents import as_fact, document_files, eval_files, mapped_records
 from vecuq.testing.hostile.files import ENDINGS, table_files
 from vecuq.testing.hostile.folders import spoilt_files
 from vecuq.testing.hostile.json_level import altered, as_json
@@ -49,12 +51,15 @@ class Target(NamedTuple):
 
 
 def targets() -> dict[str, Target]:
-    """Return every target by name: tables, table files, saved files, answers, replies and commands."""
+    """Return every target by name: tables, table files, saved files, answers, documents, replies and commands."""
     return {
         **{f"frame {library}": Target(_frames(library), _check_frame) for library in LIBRARIES},
         **{f"table {ending}": Target(_tables(ending), _check_table) for ending in ENDINGS},
         **{f"saved {kind}": Target(_saved(kind), _check_saved) for kind in SAVED_KINDS},
         **{f"answers {kind}": Target(_answers(kind), _check_answers) for kind in READER_KINDS},
+        "document .json": Target(_documents(".json", document_files()), _check_document),
+        "document .eval": Target(_documents(".eval", eval_files()), _check_document),
+        "map": Target(mapped_records().map(_map_attack), _check_map),
         "stream": Target(event_streams().map(lambda one: Attack("stream", {"stream": one})), _check_stream),
         **{f"memory {kind}": Target(_in_memory(kind), _check_memory) for kind in READER_KINDS},
         "reply": Target(replies().map(lambda reply: Attack("reply", {"reply": reply})), _check_reply),
@@ -132,6 +137,23 @@ def _answer_attack(kind: str, line: bytes, as_kind: str) -> Attack:
 def _check_answers(attack: Attack) -> bool:
     kind = attack.target.removeprefix("answers ")
     return check_reader(attack.files["line"], kind, as_kind=attack.facts["as"]) > 2
+
+
+def _documents(ending: str, contents: st.SearchStrategy[bytes]) -> st.SearchStrategy[Attack]:
+    return contents.map(lambda content: Attack(f"document {ending}", {f"answers{ending}": content}))
+
+
+def _check_document(attack: Attack) -> bool:
+    ((name, content),) = attack.files.items()
+    return check_document(content, name) > 0
+
+
+def _map_attack(drawn: tuple[bytes, dict[str, str]]) -> Attack:
+    return Attack("map", {"answers.jsonl": drawn[0]}, facts={"map": as_fact(drawn[1])})
+
+
+def _check_map(attack: Attack) -> bool:
+    return check_document(attack.files["answers.jsonl"], "answers.jsonl", json.loads(attack.facts["map"])) > 0
 
 
 def _check_stream(attack: Attack) -> bool:

@@ -8,6 +8,8 @@ from .evaluation_files import curves_ending as curves_ending
 from .evaluation_files import table_ending as table_ending
 from .examining import Examined as Examined
 from .examining import doctor as doctor
+from .explaining_answers import Explained as Explained
+from .explaining_answers import explain_answers as explain_answers
 from .fitting import FIT_MISSING as FIT_MISSING
 from .fitting import Fitted as Fitted
 from .fitting import fit as fit
@@ -33,6 +35,10 @@ from .measuring import measure as measure
 from .measuring_answers import WantedOfAnswers as WantedOfAnswers
 from .measuring_answers import is_answers as is_answers
 from .measuring_answers import measure_answers as measure_answers
+from .measuring_choices import CHOICE_MEASURES as CHOICE_MEASURES
+from .measuring_choices import MeasuredChoices as MeasuredChoices
+from .measuring_choices import holds_choices as holds_choices
+from .measuring_choices import measure_choices as measure_choices
 from .monitoring import DEFAULT_WAIT as DEFAULT_WAIT
 from .monitoring import Monitored as Monitored
 from .monitoring import monitor as monitor
@@ -50,4 +56,5 @@ from .studies import STUDY_NAMES as STUDY_NAMES
 from .studies import reproduce as reproduce
 from .tally_of_answers import MeasuredAnswers as MeasuredAnswers
 from .tally_of_answers import by_reason as by_reason
+from .tally_of_answers import compared_in_words as compared_in_words
 from .watch import Watch as Watch

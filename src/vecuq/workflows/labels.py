@@ -10,6 +10,7 @@ import numpy as np
 
 from vecuq._check import Array, wanted_columns
 from vecuq.errors import ColumnError, TableError
+from vecuq.gate import apply_rule, label_rule
 from vecuq.table import ScoreTable
 
 if TYPE_CHECKING:
@@ -18,15 +19,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Labels:
-    """Names of label columns: the prediction is wrong, the row is out of distribution (0 / 1), the answer's quality."""
+    """Names of label columns: the prediction is wrong, the row is out of distribution (0 / 1), the answer's quality.
+
+    ``correct`` stands for ``error``: a column with 1 for a right prediction, or a rule such as ``quality>=0.7``.
+    """
 
     error: str | None = None
     ood: str | None = None
     quality: str | None = None
+    correct: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.error and self.correct:
+            raise ColumnError("Labels of errors come from one column; got error= and correct=. Give one of them.")
 
     def named(self) -> dict[str, str]:
         """Return the columns that were named, by what they say."""
-        return {task: column for task, column in vars(self).items() if column}
+        error = label_rule(self.correct)[0] if self.correct else self.error
+        found = {"error": error, "ood": self.ood, "quality": self.quality}
+        return {task: column for task, column in found.items() if column}
 
 
 def score_columns(
@@ -52,7 +63,16 @@ def label_columns(table: pa.Table, labels: Labels, *, scores: Sequence[str] = ()
     if not named:
         raise TableError("There are no labels to evaluate with. Give Labels a column: error, ood or quality.")
     wanted_columns(dict.fromkeys(named.values()), table.column_names, purpose="named as a label")
-    return {task: _label(table, column, task, scores) for task, column in named.items()}
+    if labels.correct is None:
+        return {task: _label(table, column, task, scores) for task, column in named.items()}
+    others = {task: _label(table, column, task, scores) for task, column in named.items() if task != "error"}
+    return {"error": 1.0 - _right(table, labels.correct, scores), **others}
+
+
+def _right(table: pa.Table, correct: str, scores: Sequence[str]) -> Array:
+    """Return 1 where a row is right, by a column of labels or by a rule."""
+    column, sign, bound = label_rule(correct)
+    return apply_rule(_label(table, column, "error" if sign is None else "quality", scores), sign, bound)
 
 
 def group_column(table: pa.Table, group: str | None, *, scores: Sequence[str] = ()) -> list[Any] | None:

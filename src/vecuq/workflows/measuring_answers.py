@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import islice
@@ -19,7 +19,7 @@ from vecuq.errors import TableError
 from vecuq.measures import QUALITIES, Measure, find_measures, text
 from vecuq.table import QUALITY, PathLike, read_batches, write_batches
 from vecuq.workflows.places import refuse_place
-from vecuq.workflows.tally_of_answers import AnswerTally, MeasuredAnswers
+from vecuq.workflows.tally_of_answers import NO_VERDICT, AnswerTally, MeasuredAnswers
 from vecuq.workflows.watch import NOBODY, Watch
 
 if TYPE_CHECKING:
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 CHUNK = 256
 _CHUNKS_TOGETHER = 64
 # How files of answers are named; pickles count as answers too, so that the error can say how to export them.
-_ENDINGS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz", ".man", ".pkl", ".pickle")
+_ENDINGS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz", ".man", ".pkl", ".pickle", ".eval")
 
 
 def is_answers(path: PathLike) -> bool:
-    """Whether a file has the name of a file of answers, or is an npz file with texts and without logits."""
-    if Path(path).suffix.lower() != ".npz":
-        return Path(path).name.lower().endswith(_ENDINGS)
-    from vecuq.answers import holds_answers
+    """Whether a file has the name of a file of answers or of a table, or is an npz file with texts and no logits."""
+    if Path(path).name.lower().endswith(_ENDINGS):
+        return True
+    from vecuq.answers import holds_answers, is_table_of_texts
 
-    return holds_answers(Path(path))
+    return holds_answers(Path(path)) if Path(path).suffix.lower() == ".npz" else is_table_of_texts(Path(path))
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,8 @@ class WantedOfAnswers:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of all columns of numbers."""
-        names = tuple(measure.name for measure in self.found)
-        return names if self.quality is None else (*names, QUALITY)
+        """Names of all columns of numbers; the last is the quality, which a table has only if some answer has one."""
+        return (*(measure.name for measure in self.found), QUALITY)
 
     def __getstate__(self) -> dict[str, Any]:
         # Functions of other packages may not survive pickling; a worker process finds them again by their names.
@@ -89,6 +88,7 @@ def measure_answers(
     *,
     samples: Sequence[PathLike] = (),
     kind: str = "auto",
+    map: Mapping[str, str] | None = None,
     strict: bool = False,
     renormalise: bool = False,
     complete: bool = False,
@@ -99,8 +99,9 @@ def measure_answers(
 ) -> MeasuredAnswers:
     """Measure the answers in some files and write the scores as a table: ``id``, the measures, perhaps ``quality``.
 
-    ``samples``, ``kind``, ``strict`` and ``renormalise`` are those of :func:`vecuq.answers.read_answers`. A column that
-    no answer allows is not written. Single values may be missing; ``complete`` leaves such rows out. ``n_jobs``
+    ``samples``, ``kind``, ``map``, ``strict`` and ``renormalise`` are those of :func:`vecuq.answers.read_answers`.
+    Without ``wanted.quality``, ``quality`` is the verdict that the file has. A column that no answer allows is not
+    written. Single values may be missing; ``complete`` leaves such rows out. ``n_jobs``
     processes share the work (None: 1, -1: all cores); the rows keep their order.
     ``force`` replaces also a file that the job reads, or one that holds no table; for ``formulas`` see :func:`measure`.
     """
@@ -109,9 +110,9 @@ def measure_answers(
     wanted = WantedOfAnswers() if wanted is None else wanted
     processes = resolve_jobs(n_jobs)
     refuse_place(out, reads=[*answers, *samples], force=force)
-    reader = read_answers(answers, samples=samples, kind=kind, strict=strict, renormalise=renormalise)
+    reader = read_answers(answers, samples=samples, kind=kind, map=map, strict=strict, renormalise=renormalise)
     reader.progress = watch.read
-    tally = AnswerTally(wanted.columns)
+    tally = AnswerTally(wanted.columns, settings=wanted.settings.to_dict())
     needed = tuple(measure.name for measure in wanted.found)
     # Only after the last answer is it known which columns there are, so the table waits in a temporary file.
     with temporary_folder() as folder:
@@ -155,22 +156,29 @@ def measure_chunk(wanted: WantedOfAnswers, records: Sequence[AnswerRecord]) -> t
 
     tally = AnswerTally(wanted.columns)
     values = np.empty((len(records), len(wanted.columns)))
+    asked_before = wanted.settings.n_asked
     for place, record in enumerate(records):
         found = text.measure_record(record, wanted.found, wanted.settings)
         values[place, : len(wanted.found)] = list(found.values.values())
-        if wanted.quality is not None:
-            values[place, -1] = _judged(record, wanted.quality, found.reasons)
-        tally.count(record, found.reasons)
+        values[place, -1] = _judged(record, found, wanted)
+        tally.count(found)
+    tally.n_asked = wanted.settings.n_asked - asked_before
     columns = {name: pa.array(values[:, k]) for k, name in enumerate(wanted.columns)}
     ids = pa.array([record.id for record in records], pa.string())
     return pa.RecordBatch.from_pydict({"id": ids, **columns}), tally
 
 
-def _judged(record: AnswerRecord, kind: str, reasons: dict[str, str]) -> float:
-    said = None if record.greedy is None else record.greedy.text
-    quality = QUALITIES[kind](said, record.references)
+def _judged(record: AnswerRecord, found: text.MeasuredAnswer, wanted: WantedOfAnswers) -> float:
+    """Return the quality of the answer, or of the part of it that is compared; or the verdict in its file."""
+    if wanted.quality is None:
+        if record.quality is None:
+            found.reasons[QUALITY] = NO_VERDICT
+        return math.nan if record.quality is None else record.quality
+    said, prepare = None if found.answer is None else found.answer.text, wanted.settings.preparation
+    part = said if said is None or prepare is None else prepare(said)
+    quality = QUALITIES[wanted.quality](said if part is None else part, record.references)
     if math.isnan(quality):
-        reasons[QUALITY] = "no text of the answer" if said is None else "no references"
+        found.reasons[QUALITY] = "no text of the answer" if said is None else "no references"
     return quality
 
 

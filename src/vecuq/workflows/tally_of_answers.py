@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from vecuq.errors import TableError
 
 if TYPE_CHECKING:
-    from vecuq.answers import AnswerReader, AnswerRecord
+    from vecuq.answers import AnswerReader
+    from vecuq.measures import text
+
+# Why an answer has no quality where none was wanted; a table without any says nothing of it.
+NO_VERDICT = "the file has no verdict on the answer"
 
 
 class Gap(NamedTuple):
@@ -43,6 +48,12 @@ class MeasuredAnswers:
         where some were and others were not.
     notes
         What the reader of the files decided, one sentence each.
+    compared
+        How texts were compared, and in how many questions.
+    n_asked
+        How many texts or pairs were sent to a model; None where there is no model. Those in the cache are not sent.
+    n_thinking
+        Questions whose answers contain thinking that was not stripped.
     """
 
     n_rows: int
@@ -55,6 +66,16 @@ class MeasuredAnswers:
     entropy_top_k: tuple[int, ...]
     entropy_renormalised: bool | None
     notes: tuple[str, ...]
+    compared: dict[str, int]
+    n_asked: int | None
+    n_thinking: int
+
+
+def compared_in_words(done: MeasuredAnswers) -> str:
+    """Return how texts were compared, such as ``content words in 3 questions``."""
+    how = ", ".join(f"{name} in {count:,}" for name, count in done.compared.items())
+    asked = "" if done.n_asked is None else f"; {done.n_asked:,} sent to a model"
+    return f"{how} {'question' if sum(done.compared.values()) == 1 else 'questions'}{asked}"
 
 
 Reason = TypeVar("Reason", bound=Hashable)
@@ -85,20 +106,30 @@ class AnswerTally:
     n_rows: int = 0
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
     truncated: set[tuple[int, bool]] = field(default_factory=set)
+    compared: Counter[str] = field(default_factory=Counter)
+    n_asked: int = 0
+    n_thinking: int = 0
+    settings: dict[str, Any] = field(default_factory=dict)
 
-    def count(self, record: AnswerRecord, reasons: Mapping[str, str]) -> None:
+    def count(self, found: text.MeasuredAnswer) -> None:
         """Count one answer and the reasons of its missing values, by column."""
         self.n_rows += 1
-        self.reasons.update(reasons.items())
-        greedy = record.greedy
-        if greedy is not None and greedy.entropy_top_k is not None:
-            self.truncated.add((greedy.entropy_top_k, greedy.entropy_renormalised))
+        self.reasons.update(found.reasons.items())
+        self.n_thinking += found.thinks
+        if found.compared:
+            self.compared[found.compared] += 1
+        answer = found.answer
+        if answer is not None and answer.entropy_top_k is not None:
+            self.truncated.add((answer.entropy_top_k, answer.entropy_renormalised))
 
     def add(self, other: AnswerTally) -> None:
         """Add what was counted elsewhere."""
         self.n_rows += other.n_rows
         self.reasons.update(other.reasons)
         self.truncated |= other.truncated
+        self.compared.update(other.compared)
+        self.n_asked += other.n_asked
+        self.n_thinking += other.n_thinking
 
     @property
     def gaps(self) -> dict[str, Gap]:
@@ -129,13 +160,20 @@ class AnswerTally:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the file says about its entropies, beside its columns."""
+        """What the file says about how texts were compared and about its entropies, beside its columns."""
+        found = {"vecuq.text_settings": json.dumps(self.settings), "vecuq.compared": json.dumps(dict(self.compared))}
+        if not self.compared:
+            found = {}
         if not self.truncated:
-            return {}
-        return {
+            return found
+        return found | {
             "vecuq.entropy_top_k": ",".join(map(str, self.entropy_top_k)),
             "vecuq.entropy_renormalised": {True: "true", False: "false", None: "mixed"}[self.entropy_renormalised],
         }
+
+    @property
+    def _has_model(self) -> bool:
+        return any(isinstance(self.settings.get(name), dict) for name in ("embed", "nli", "judge", "command"))
 
     def refuse_empty(self, measures: Iterable[str], *, notes: Sequence[str] = ()) -> None:
         """Raise if no answer allows any measure; ``notes`` of the reader may say why."""
@@ -153,11 +191,14 @@ class AnswerTally:
             n_rows=self.n_rows - left_out,
             n_left_out=left_out,
             columns=kept,
-            absent={name: gap.reason for name, gap in gaps.items() if name not in kept},
+            absent={name: gap.reason for name, gap in gaps.items() if name not in kept and gap.reason != NO_VERDICT},
             partly={name: gap for name, gap in gaps.items() if name in kept},
             n_skipped=reader.n_skipped,
             problems=tuple(reader.problems),
             entropy_top_k=self.entropy_top_k,
             entropy_renormalised=self.entropy_renormalised,
             notes=tuple(reader.notes),
+            compared=dict(self.compared.most_common()),
+            n_asked=self.n_asked if self._has_model else None,
+            n_thinking=self.n_thinking,
         )

@@ -10,15 +10,18 @@ from functools import lru_cache
 
 from vecuq._check import from_packages
 from vecuq.answers.readers.anthropic import ANTHROPIC
-from vecuq.answers.readers.format import Format
+from vecuq.answers.readers.format import Format, Wrapping
 from vecuq.answers.readers.gemini import GEMINI
 from vecuq.answers.readers.huggingface import HUGGINGFACE
+from vecuq.answers.readers.inspect import INSPECT
 from vecuq.answers.readers.llamacpp import LLAMACPP
 from vecuq.answers.readers.lm_eval import LM_EVAL
 from vecuq.answers.readers.lm_polygraph import LM_POLYGRAPH
+from vecuq.answers.readers.messages import conversation
 from vecuq.answers.readers.ollama import OLLAMA
 from vecuq.answers.readers.openai import OPENAI
 from vecuq.answers.readers.openai_responses import OPENAI_RESPONSES
+from vecuq.answers.readers.promptfoo import PROMPTFOO
 from vecuq.answers.readers.sglang import SGLANG
 from vecuq.answers.readers.tgi import TGI
 from vecuq.answers.readers.uqlm import UQLM
@@ -28,6 +31,8 @@ ENTRY_POINTS = "vecuq.readers"
 # In the order in which they are tried: those with the most telling fields first.
 OURS: tuple[Format, ...] = (
     LM_EVAL,
+    INSPECT,
+    PROMPTFOO,
     ANTHROPIC,
     GEMINI,
     OLLAMA,
@@ -52,4 +57,4 @@ def formats() -> dict[str, Format]:
     return known
 
 
-__all__ = ["ENTRY_POINTS", "Format", "formats"]
+__all__ = ["ENTRY_POINTS", "Format", "Wrapping", "conversation", "formats"]

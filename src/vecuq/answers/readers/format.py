@@ -12,6 +12,25 @@ Fields = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
+class Wrapping:
+    """Where the entries of a format lie in a file that is one JSON document.
+
+    Parameters
+    ----------
+    paths
+        Where they may lie, as in ``results[*]``; tried in this order.
+    facts
+        Fields of the document that every entry needs; an entry gets them under the same names.
+    keeps
+        The fields of an entry that are needed, where an entry may be longer than a line of answers.
+    """
+
+    paths: tuple[str, ...]
+    facts: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Format:
     """One format of answers.
 
@@ -28,6 +47,8 @@ class Format:
     read
         Maps the fields of a line, and ``renormalise=``, to its parts, one for each question in the line. What cannot be
         read is a :class:`vecuq.errors.TableError`, in words for the person who has the file.
+    wrapping
+        Where its entries lie in a whole document, if they do not stand one per line.
     """
 
     name: str
@@ -35,6 +56,7 @@ class Format:
     known_by: str
     recognises: Callable[[Fields], bool]
     read: Callable[..., Part | Sequence[Part]]
+    wrapping: Wrapping | None = None
 
     def parts(self, fields: Fields, *, renormalise: bool = False) -> list[Part]:
         """Return the parts of a line."""

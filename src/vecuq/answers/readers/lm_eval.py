@@ -1,4 +1,4 @@
-"""Answers of lm-evaluation-harness, as ``--log_samples`` writes them: texts only."""
+"""Answers of lm-evaluation-harness, as ``--log_samples`` writes them: texts; ``choices.py`` reads log-likelihoods."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ def read_lm_eval(fields: Mapping[str, Any], *, renormalise: bool = False) -> Par
     The harness writes a document once per filter, with the same responses; ``content`` and ``view`` distinguish
     copies.
     """
-    texts = as_list(list(_leaves(fields.get("resps"))), "resps", most=MOST_ANSWERS)
+    texts = as_list(list(leaves_of(fields.get("resps"))), "resps", most=MOST_ANSWERS)
     if not texts:
         raise TableError("`resps` is empty.")
     if not all(isinstance(text, str) for text in texts):
         raise TableError(
-            "`resps` holds log-likelihoods of given choices, not generated texts; there is nothing to measure."
+            "`resps` holds log-likelihoods of given choices, and the first line of the file does not; keep them in a "
+            "file of their own, which is measured as a classifier."
         )
-    arguments = list(_arguments(fields.get("arguments")))
+    arguments = [one for request in arguments_of(fields.get("arguments")) for one in request]
     doc = as_mapping(fields.get("doc") or {}, "doc")
     prompt = next((text for text in arguments if isinstance(text, str)), None)
     question = first_of(doc, ("question", "Question", "query", "problem")) or prompt
@@ -45,17 +46,17 @@ def read_lm_eval(fields: Mapping[str, Any], *, renormalise: bool = False) -> Par
     )
 
 
-def _leaves(resps: Any) -> Iterator[Any]:
+def leaves_of(resps: Any) -> Iterator[Any]:
     """Yield the responses: a list of requests, each a list of repeats; a log-likelihood stays a list."""
     for request in as_list(resps, "resps"):
         yield from request if isinstance(request, list) else [request]
 
 
-def _arguments(given: Any) -> Iterator[Any]:
-    """Yield prompt and settings, written as pairs by older versions and as named fields by newer ones."""
+def arguments_of(given: Any) -> Iterator[list[Any]]:
+    """Yield the arguments of every request, written as lists by older versions and as named fields by newer ones."""
     requests = given.values() if isinstance(given, Mapping) else given if isinstance(given, list) else ()
     for request in requests:
-        yield from request.values() if isinstance(request, Mapping) else request if isinstance(request, list) else ()
+        yield list(request.values()) if isinstance(request, Mapping) else request if isinstance(request, list) else []
 
 
 LM_EVAL = Format(

@@ -13,10 +13,13 @@ from vecuq._check import Array
 from vecuq.compare import (
     CONTRADICTION,
     ENTAILMENT,
+    Comparison,
     PairCache,
     PairCaches,
     floats,
+    has_thinking,
     nli_comparison,
+    prepared,
     same_length,
     similarities,
     square,
@@ -55,8 +58,26 @@ class AnswerFeatures:
     def __init__(self, record: AnswerRecord, settings: TextSettings) -> None:
         self.record = record
         self.settings = settings
-        self.answer = _no_answer() if record.greedy is None else record.greedy
         self._relevance_of_tokens: dict[tuple[str, ...] | None, Array] = {}
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The greedy answer; where there is none, the sample that stands for it."""
+        if self.record.greedy is not None:
+            return self.record.greedy
+        return self.record.samples[self.chosen] if self.record.samples else _no_answer()
+
+    @cached_property
+    def chosen(self) -> int:
+        """Number of the sample that stands for the answer where there is no greedy one; the first of equals."""
+        if self.settings.answer == "first" or len(self.record.samples) < 2:
+            return 0
+        try:
+            if self.settings.answer == "majority":
+                return int(np.argmax(self.classes == np.bincount(self.classes).argmax()))
+            return int((self.similarity_of_samples + self.similarity_of_samples.T).sum(axis=1).argmax())
+        except MissingFeatureError:  # samples without texts: there is nothing to choose by
+            return 0
 
     @cached_property
     def token_logprobs(self) -> Array:
@@ -183,10 +204,21 @@ class AnswerFeatures:
             raise MissingFeatureError("samples without texts")
         return [text for text in found if text is not None]
 
+    @property
+    def texts_of_others(self) -> list[str]:
+        """Texts of the samples but the one that stands for the answer."""
+        texts = self.of_several().texts
+        return [*texts[: self.chosen], *texts[self.chosen + 1 :]]
+
     @cached_property
     def similarity_to_samples(self) -> Array:
-        """Similarity of the answer to each sample, the mean of both directions."""
+        """Similarity of the answer to each sample, the mean of both directions; a chosen sample to all others."""
         self._refuse_blank_answer()
+        if self.record.greedy is None and len(self.samples) > 1:
+            mutual = (self.similarity_of_samples + self.similarity_of_samples.T) / 2
+            return np.delete(mutual[self.chosen], self.chosen)
+        if self.record.greedy is None:
+            raise MissingFeatureError("only one sample, two are needed")
         if self.settings.similarity == RECORDED:
             _refuse_none(self.record.similarity_to_samples, "recorded similarity to the samples")
             found = similarities(self.record.similarity_to_samples).ravel()
@@ -194,8 +226,8 @@ class AnswerFeatures:
             return found
         if self.answer.text is None:
             raise MissingFeatureError("no text of the answer")
-        there = self._cache.table([self.answer.text], self.texts)[0]
-        back = self._cache.table(self.texts, [self.answer.text])[:, 0]
+        answer, texts = [self.answer.text], self.texts
+        there, back = self._cache.table(answer, texts)[0], self._cache.table(texts, answer)[:, 0]
         return np.asarray((there + back) / 2)
 
     @cached_property
@@ -204,12 +236,13 @@ class AnswerFeatures:
         if self.settings.similarity == RECORDED:
             _refuse_none(self.record.similarity_of_samples, "recorded similarity of the samples")
             return square(self.record.similarity_of_samples, len(self.samples))
-        return _with_ones(self._cache.table(self.texts, self.texts))
+        texts = self.texts
+        return _with_ones(self._cache.table(texts, texts))
 
     @cached_property
     def lexical(self) -> Array:
         """Similarity of the samples' texts by their words."""
-        return self._caches.of(self.settings.lexical).table(self.texts, self.texts)
+        return self._caches.of(self.settings.prepared(self.settings.lexical)).table(self.texts, self.texts)
 
     @cached_property
     def nli(self) -> Array:
@@ -232,14 +265,15 @@ class AnswerFeatures:
             raise MissingFeatureError("no recorded NLI probabilities of the answer and its samples")
         if self.answer.text is None:
             raise MissingFeatureError("no text of the answer")
-        there = self._judged.table([self.answer.text], self.texts)[0]
-        back = self._judged.table(self.texts, [self.answer.text])[:, 0]
+        others = self.texts if self.record.greedy is not None else self.texts_of_others
+        there = self._judged.table([self.answer.text], others)[0]
+        back = self._judged.table(others, [self.answer.text])[:, 0]
         return np.stack([there, back])
 
     @cached_property
     def cosine_to_samples(self) -> Array:
         """Cosine of the answer's embedding with each sample's, where texts are compared so."""
-        if self.settings.similarity == RECORDED or not self._cache.comparison.cosine:
+        if self.settings.similarity == RECORDED or not self.settings.comparison.cosine:
             raise MissingFeatureError("texts are not compared by embeddings")
         return self.similarity_to_samples
 
@@ -253,7 +287,7 @@ class AnswerFeatures:
             return np.asarray(1.0 - self.nli[..., CONTRADICTION])
         if edges == "similarity":
             return self.similarity_of_samples
-        return _with_ones(self._caches.of("jaccard").table(self.texts, self.texts))
+        return _with_ones(self._caches.of(self.settings.prepared("jaccard")).table(self.texts, self.texts))
 
     @cached_property
     def graded_affinity(self) -> Array:
@@ -291,11 +325,42 @@ class AnswerFeatures:
         judge = self.settings.nli
         if judge is None or isinstance(judge, str):
             raise MissingFeatureError("no NLI model")
-        return PairCache(nli_comparison(judge))
+        return PairCache(prepared(nli_comparison(judge), self.settings.preparation))
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """How the texts of this question are compared; its name says what is compared."""
+        whole = self.settings.prepared(self.settings.comparison)
+        if whole.of_question is None:
+            return whole
+        said = [self.record.greedy, *self.record.samples]
+        texts = [one.text for one in said if one is not None and one.text is not None]
+        return whole.of_question(self.record.question or "", texts)
+
+    @property
+    def compared(self) -> str:
+        """How texts were compared, in words; empty if they were not."""
+        if self.settings.similarity == RECORDED or "comparison" not in vars(self):
+            return ""
+        name, part = self.comparison.name, self.settings.extract
+        return name if part is None else f"{name} of {part}"
+
+    @property
+    def thinks(self) -> bool:
+        """Whether texts were compared together with what was written while thinking."""
+        if self.settings.strip_think or not self.compared:
+            return False
+        return any(sample.text is not None and has_thinking(sample.text) for sample in self.record.samples)
 
     @cached_property
     def _cache(self) -> PairCache:
-        return self._caches.of(self.settings.similarity)
+        return self._caches.of(self.comparison)
+
+    @property
+    def _weighing(self) -> PairCache:
+        """What says how much a text changes without one of its tokens."""
+        way = self.settings.comparison
+        return self._caches.of(way if way.weighs_tokens else "rouge_l")
 
     def _refuse_blank_answer(self) -> None:
         if self.answer.text is not None and not self.answer.text.strip():
@@ -316,7 +381,7 @@ class AnswerFeatures:
         elif tokens is None:
             raise MissingFeatureError(f"no tokens {whose} as text")
         else:
-            found = token_relevance(tokens, self.record.question or "", similarity=self._cache, n_end=n_end)
+            found = token_relevance(tokens, self.record.question or "", similarity=self._weighing, n_end=n_end)
         if len(found) != len(logprobs):
             raise MissingFeatureError(f"tokens {whose} that do not match their log-probabilities in number")
         return found

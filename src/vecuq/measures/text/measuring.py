@@ -11,14 +11,21 @@ from vecuq.measures.text.features import AnswerFeatures, MissingFeatureError
 from vecuq.measures.text.settings import TextSettings
 
 if TYPE_CHECKING:
-    from vecuq.answers import AnswerRecord
+    from vecuq.answers import Answer, AnswerRecord
 
 
 class MeasuredAnswer(NamedTuple):
-    """The measures of one answer: ``values`` by name, NaN where missing, and ``reasons`` for those that are."""
+    """The measures of one answer: ``values`` by name, NaN where missing, and ``reasons`` for those that are.
+
+    ``answer`` is the greedy one, or the sample that stands for it; ``compared`` says how texts were compared, empty if
+    they were not; ``thinks`` whether they contain thinking that was not stripped.
+    """
 
     values: dict[str, float]
     reasons: dict[str, str]
+    answer: Answer | None = None
+    compared: str = ""
+    thinks: bool = False
 
 
 def measure_answer(
@@ -67,4 +74,4 @@ def measure_record(record: AnswerRecord, measures: Sequence[Measure], settings: 
         else:
             if math.isnan(values[measure.name]):
                 reasons[measure.name] = "not a number: a missing value, or 0 times infinity"
-    return MeasuredAnswer(values, reasons)
+    return MeasuredAnswer(values, reasons, features.answer, features.compared, features.thinks)

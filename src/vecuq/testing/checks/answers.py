@@ -42,7 +42,8 @@ def check_reader(line: bytes, kind: str = "vecuq", *, read: Read = read_answers,
         path = Path(folder) / "answers.jsonl"
         path.write_bytes(b"\n".join([good[0], line, good[1]]))
         reader, records = _read(read, path, as_kind)
-    found = {record.id: record for record in records}
+    # Some formats name a question by what was asked; a good line asks "q of" its name.
+    found = {key: record for record in records for key in (str(record.question).removeprefix("q of "), record.id)}
     _refuse_loss(found, kind)
     wrong = [problem for problem in reader.problems if "\n" in problem or not problem.isprintable()]
     if wrong:
@@ -107,3 +108,34 @@ def _refuse_loss(found: dict[str, Any], kind: str) -> None:
         given = [*record.samples, *([record.greedy] if record.greedy else [])]
         if not given or any(answer.text not in ("x", "y") for answer in given):
             raise BrokenPromiseError("wrong answer", f"{_GOOD}{k} became {[answer.text for answer in given]}")
+
+
+def check_document(content: bytes, name: str, told: dict[str, str] | None = None, *, read: Read = read_answers) -> int:
+    """Read a file and raise if anything but answers or a clear error comes of it; return how many records there are.
+
+    Parameters
+    ----------
+    content
+        The bytes of the file.
+    name
+        Its name, whose ending says what it is.
+    told
+        A map of fields, or None.
+    read
+        The reader, called with a path and ``map=``.
+    """
+    with tempfile.TemporaryDirectory(prefix="vecuq-testing-") as folder:
+        path = Path(folder) / name
+        path.write_bytes(content)
+        try:
+            reader = read(path, map=told)
+            found = len(list(reader))
+            words = reader.problems
+        except VecuqError as error:
+            found, words = 0, [str(error)]
+        except Exception as error:
+            raise BrokenPromiseError("traceback", last_lines(error)) from error
+    wrong = [problem for problem in words if "\n" in problem or not problem.isprintable()]
+    if wrong:
+        raise BrokenPromiseError("message", f"a problem is one printable line; got {wrong[0][:200]!r}")
+    return found

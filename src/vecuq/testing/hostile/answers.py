@@ -144,6 +144,44 @@ LINES: dict[str, list[dict[str, Any]]] = {
             "resps": [["x", "y"]],
         },
     ],
+    "inspect": [
+        {
+            "epoch": 1,
+            "input": "q",
+            "target": "t",
+            "output": {"choices": [{"message": {"content": "x"}, "stop_reason": "stop"}], "model": "m"},
+            "scores": {"match": {"value": "C"}},
+            "metadata": {"topic": "t"},
+        },
+        {
+            "epoch": 1,
+            "input": [{"role": "user", "content": "q"}],
+            "target": ["t"],
+            "output": {
+                "choices": [
+                    {
+                        "message": {"content": [{"type": "text", "text": "x"}]},
+                        "logprobs": {"content": [{"token": "x", "logprob": -1, "top_logprobs": _TOP}]},
+                    }
+                ]
+            },
+            "scores": {"a": {"value": 0.5}, "b": {"value": "I"}},
+            "eval": {"config": {"epochs": 1}, "model": "m", "model_generate_config": {"temperature": 0}},
+        },
+    ],
+    "promptfoo": [
+        {
+            "prompt": {"raw": "p", "label": "p"},
+            "vars": {"question": "q"},
+            "provider": {"id": "m"},
+            "response": {"output": "x"},
+            "success": False,
+            "error": "not y",
+            "gradingResult": {"pass": False, "score": 0, "reason": "not y"},
+            "testCase": {"assert": [{"type": "equals", "value": "y"}]},
+        },
+        {"prompt": {"raw": "q"}, "vars": {}, "provider": "m", "response": {"output": "y"}, "success": True, "score": 1},
+    ],
     "tgi": [
         {
             "question": "q",

@@ -116,6 +116,7 @@ _OUT = {
 GOOD_LINES = (
     "measure outputs.npz --train train.npz -o scores.csv",
     "measure answers.jsonl --jobs 1 -o scores.csv",
+    "measure answers.jsonl --explain --json",
     "measures",
     "doctor calibration.parquet new.csv",
     "fit calibration.parquet -o m.vecuq",

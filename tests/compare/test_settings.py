@@ -1,0 +1,118 @@
+"""Settings as plain values: what runs or calls is named, never contained, and supplied again."""
+
+import json
+import pickle
+
+import pytest
+
+from vecuq.errors import SettingError, VecuqWarning
+from vecuq.measures.text import Comparison, TextSettings, measure_answer
+
+ANSWERS = {"text": "Paris", "samples": ["Paris", "Lyon"]}
+
+
+def embed(texts):
+    return [[float(len(text)), 1.0] for text in texts]
+
+
+def same_start(asked):
+    return [float(one[0] == other[0]) for _, one, other in asked]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        TextSettings(),
+        TextSettings(similarity="rouge_l", extract="regex:(.*)", strip_think=True, answer="medoid"),
+        TextSettings(similarity="recorded", nli="recorded"),
+    ],
+)
+def test_plain_settings_come_back_through_json(settings):
+    assert TextSettings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
+
+
+def test_what_runs_is_named_and_supplied_again():
+    settings = TextSettings(similarity="embedding", embed=embed)
+    saved = json.loads(json.dumps(settings.to_dict()))
+    assert saved["embed"] == {"needs": "embed"}
+    again = TextSettings.from_dict(saved, embed=embed)
+    assert again == settings
+    assert measure_answer(ANSWERS, ["consistency"], again).values["consistency"] > 0
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        TextSettings(similarity="embedding", embed=embed),
+        TextSettings(similarity="judge", judge=same_start),
+        TextSettings(similarity="command", command=same_start),
+        TextSettings(similarity="nli", nli=embed),
+        TextSettings(similarity=same_start),
+        TextSettings(similarity=Comparison("mine", same_start)),
+    ],
+)
+def test_a_comparison_that_was_not_supplied_says_what_it_needs(settings):
+    saved = settings.to_dict()
+    loaded = TextSettings.from_dict(json.loads(json.dumps(saved)))
+    assert loaded.to_dict() == saved
+    [field] = [name for name, value in saved.items() if isinstance(value, dict)]
+    with pytest.raises(SettingError, match=f"need {field}= again"):
+        measure_answer(ANSWERS, ["consistency"], loaded)
+
+
+def test_another_model_than_the_one_named_is_a_warning():
+    saved = TextSettings(similarity="judge", judge=same_start).to_dict()
+    with pytest.warns(VecuqWarning, match="'same_start'; got 'embed'"):
+        TextSettings.from_dict(saved, judge=embed)
+
+
+@pytest.mark.parametrize(
+    "saved", [{"unknown": 1}, {"embed": {"needs": 3}}, {"embed": {"run": "x"}}, {"similarity": ["a"]}, {"answer": {}}]
+)
+def test_saved_settings_that_make_no_sense_are_refused(saved):
+    with pytest.raises(SettingError):
+        TextSettings.from_dict(saved)
+
+
+def test_a_model_that_is_missing_is_refused_at_once():
+    with pytest.raises(SettingError, match="needs judge"):
+        TextSettings(similarity="judge")
+    with pytest.raises(SettingError, match="embed must be a function"):
+        TextSettings(embed="minilm")
+
+
+def test_settings_that_were_used_can_be_pickled():
+    settings = TextSettings(similarity="judge", judge=same_start, extract="last_number")
+    measure_answer(ANSWERS, ["consistency"], settings)
+    assert pickle.loads(pickle.dumps(settings)) == settings  # noqa: S301 - our own
+
+
+SAMPLES = ["Lyon", "Paris", "It is Paris.", "Nice"]
+
+
+@pytest.mark.parametrize(("answer", "chosen"), [("first", "Lyon"), ("majority", "Paris"), ("medoid", "Paris")])
+def test_a_sample_stands_for_an_answer_that_is_missing(answer, chosen):
+    found = measure_answer({"samples": SAMPLES}, ["consistency"], TextSettings(answer=answer))
+    assert found.answer.text == chosen
+    agree = 1 if chosen == "Paris" else 0
+    assert found.values["consistency"] == pytest.approx(1 - agree / 3)  # compared with the others, not with itself
+
+
+def test_the_log_probs_of_the_chosen_sample_are_those_of_the_answer():
+    samples = [{"text": text, "logprobs": [-k - 1.0]} for k, text in enumerate(SAMPLES)]
+    found = measure_answer({"samples": samples}, ["msp", "cocoa_msp"], TextSettings(answer="majority"))
+    assert found.values["msp"] == 2.0
+    assert found.values["cocoa_msp"] == pytest.approx(2.0 * 2 / 3)
+
+
+def test_samples_without_texts_are_represented_by_the_first():
+    samples = [{"text": None, "logprobs": [-2.0]}, {"text": None, "logprobs": [-1.0]}]
+    found = measure_answer({"samples": samples}, ["msp", "consistency"], TextSettings(answer="majority"))
+    assert found.values["msp"] == 2.0
+    assert found.reasons["consistency"] == "samples without texts"
+
+
+def test_one_sample_alone_has_nothing_to_agree_with():
+    assert measure_answer({"samples": ["Paris"]}, ["consistency"]).reasons == {
+        "consistency": "only one sample, two are needed"
+    }
