@@ -52,8 +52,11 @@ def read_gemini(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part
         raise TableError(f"the prompt was refused ({one_line(why, most=40)}); there is no answer.")
     if either_case(reply, "responseId") and all(_is_unfinished(one) for one in candidates):
         raise TableError("a piece of a streamed answer (it has no finishReason); give all pieces in one file.")
-    count = _token_count(reply) if len(candidates) == 1 else None
-    answers = [_answer(as_mapping(one, "a candidate"), count, renormalise) for one in candidates]
+    counts = _token_counts(reply, candidates)
+    answers = [
+        _answer(as_mapping(one, "a candidate"), count, renormalise)
+        for one, count in zip(candidates, counts, strict=True)
+    ]
     model = either_case(reply, "modelVersion")
     return envelope.said(answers, model=model if isinstance(model, str) else None)
 
@@ -62,12 +65,22 @@ def _is_unfinished(candidate: Any) -> bool:
     return isinstance(candidate, Mapping) and either_case(candidate, "finishReason") is None
 
 
-def _token_count(body: Mapping[str, Any]) -> Any:
-    """Return the number of tokens of the only candidate; None where the model also thought."""
-    usage = either_case(body, "usageMetadata")
-    if not isinstance(usage, Mapping) or either_case(usage, "thoughtsTokenCount"):
-        return None
-    return either_case(usage, "candidatesTokenCount")
+def _token_counts(body: Mapping[str, Any], candidates: list[Any]) -> list[Any]:
+    """Return the number of tokens of each candidate; None where the model also thought, as the mean may count these."""
+    given = either_case(body, "usageMetadata")
+    usage = given if isinstance(given, Mapping) else {}
+    if either_case(usage, "thoughtsTokenCount") or any(map(_thought, candidates)):
+        return [None] * len(candidates)
+    of_only = either_case(usage, "candidatesTokenCount") if len(candidates) == 1 else None
+    counts = [either_case(one, "tokenCount") if isinstance(one, Mapping) else None for one in candidates]
+    return [of_only if count is None else count for count in counts]
+
+
+def _thought(candidate: Any) -> bool:
+    """Whether a candidate shows thoughts."""
+    content = candidate.get("content") if isinstance(candidate, Mapping) else None
+    parts = content.get("parts") if isinstance(content, Mapping) else None
+    return isinstance(parts, list) and any(isinstance(one, Mapping) and one.get("thought") is True for one in parts)
 
 
 def _answer(candidate: Mapping[str, Any], count: Any, renormalise: bool) -> Spoken | str:
@@ -84,7 +97,7 @@ def _answer(candidate: Mapping[str, Any], count: Any, renormalise: bool) -> Spok
     result = either_case(candidate, "logprobsResult")
     rows = Rows.table(_rows(result) if isinstance(result, Mapping) else (), renormalise=renormalise)
     found = spoken(text, finish, rows)
-    total = None if rows.lists else _total(candidate, count)
+    total = None if rows.lists else _total(either_case(candidate, "avgLogprobs"), count)
     if total is None:
         return found
     return Spoken(found.answer.model_copy(update={"logprob": total}), (*found.notes, TOTAL_OF_MEAN))
@@ -120,12 +133,11 @@ def _top(step: Any) -> Top:
     return [_entry(one) for one in as_list(listed or [], "candidates")]
 
 
-def _total(candidate: Mapping[str, Any], count: Any) -> float | None:
+def _total(mean: Any, count: Any) -> float | None:
     """Return the log-prob of a whole answer from its mean and its number of tokens; None without both."""
-    mean, number = either_case(candidate, "avgLogprobs"), either_case(candidate, "tokenCount") or count
-    if mean is None or type(number) is not int or not 0 < number < 10**9:
+    if mean is None or type(count) is not int or not 0 < count < 10**9:
         return None
-    return logprob(logprob(mean) * number)
+    return logprob(logprob(mean) * count)
 
 
 GEMINI = Format(

@@ -10,6 +10,7 @@ from vecuq.answers.parts import Part, split
 from vecuq.answers.readers.envelope import REFUSAL, TOOL_CALLS, Envelope
 from vecuq.answers.readers.format import Format
 from vecuq.answers.readers.messages import calls_of, text_of
+from vecuq.answers.readers.openai_responses import is_responses
 from vecuq.answers.readers.rows import Rows, Spoken, TokenRow, spoken
 from vecuq.answers.schema import MOST_ANSWERS
 from vecuq.answers.tokens import logprob
@@ -20,12 +21,13 @@ _WRAPPED = ("choices", "body", "status_code", "error")
 
 def is_openai(fields: Mapping[str, Any]) -> bool:
     """Whether a line has a server's reply, alone or under ``response``, or is a request of a Batch."""
-    if "choices" in fields:
-        return True
+    if is_responses(fields):
+        return False
     response = fields.get("response")
-    if "custom_id" in fields:
-        return "response" in fields or isinstance(fields.get("body"), Mapping)
-    return isinstance(response, Mapping) and ("request" in fields or any(name in response for name in _WRAPPED))
+    if isinstance(response, Mapping):
+        return any(name in response for name in _WRAPPED)
+    of_batch = "custom_id" in fields and ("response" in fields or isinstance(fields.get("body"), Mapping))
+    return "choices" in fields or of_batch
 
 
 def read_openai(fields: Mapping[str, Any], *, renormalise: bool = False) -> list[Part]:
