@@ -138,9 +138,10 @@ def finish_of(reason: Any) -> str | None:
     >>> finish_of("eos_token"), finish_of("MAX_TOKENS"), finish_of("FinishReason.STOP"), finish_of("SAFETY")
     ('stop', 'length', 'stop', 'safety')
     """
-    if not isinstance(reason, str):
+    given = reason if isinstance(reason, str) else getattr(reason, "name", None)  # SDKs have it as an enumeration
+    if not isinstance(given, str):
         return None
-    word = reason.rpartition(".")[2].lower()
+    word = given.rpartition(".")[2].lower()
     return _FINISH.get(word, word)
 
 
