@@ -22,6 +22,7 @@ ALL = (
     "robustness",
     "classifier_measures",
     "text_measures",
+    "inline_judge",
 )
 QUICK = ("startup", "fit_peers", "score_peers", "score_file", "table_files")
 HEAD = ("claim", "vecuq", "peer", "measured", "goal", "holds")

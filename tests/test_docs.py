@@ -53,7 +53,8 @@ def test_a_design_decision_takes_about_half_a_page(page):
 
 
 def test_the_snippet_of_the_readme_runs_as_it_stands(tmp_path, monkeypatch, capsys):
-    (snippet,) = re.findall(r"^```python\n(.*?)^```$", README.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    # The first snippet judges replies, and is run with recorded ones in tests/pipeline/test_inline.py.
+    _, snippet = re.findall(r"^```python\n(.*?)^```$", README.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     monkeypatch.chdir(tmp_path)
     exec(compile(snippet, "README.md", "exec"), {})  # noqa: S102 - our own text
     shown = re.search(r"print\(.*\)  # (.*?) \.\.\.$", snippet, re.MULTILINE)

@@ -31,7 +31,9 @@ from .gate import LiveGate as LiveGate
 from .monitor import Monitor as Monitor
 from .outputs import ClassifierOutputs as ClassifierOutputs
 from .outputs import read_outputs as read_outputs
+from .pipeline import AnswerPipeline as AnswerPipeline
 from .pipeline import VecUQPipeline as VecUQPipeline
+from .pipeline import Verdict as Verdict
 from .ranker import Diagnostics as Diagnostics
 from .ranker import Ranker as Ranker
 from .ranker import Ranking as Ranking

@@ -9,13 +9,14 @@ import numpy as np
 
 from vecuq._check import one_line
 from vecuq._files import Source, place_of, read_tensors
-from vecuq.errors import ModelFileError
+from vecuq.errors import ModelFileError, SettingError
 
 # What a file holds, and which room puts it together again.
 _READERS = {
     "model": ("vecuq.ranker", "ranker_of"),
     "sketch": ("vecuq.ranker", "sketch_of"),
     "pipeline": ("vecuq.pipeline", "pipeline_of"),
+    "answer_pipeline": ("vecuq.pipeline", "answers_of"),
     "monitor": ("vecuq.monitor", "monitor_of"),
     "gate": ("vecuq.gate", "gate_of"),
     "live": ("vecuq.gate", "live_of"),
@@ -27,6 +28,7 @@ _REMEDIES = {
     "model": "Fit it again.",
     "sketch": "Sketch the rows again.",
     "pipeline": "Fit it again.",
+    "answer_pipeline": "Fit it again.",
     "monitor": "Start again with another state file.",
     "gate": "Fit it again.",
     "live": "Start again with another state file.",
@@ -34,9 +36,14 @@ _REMEDIES = {
     "cross": "Fit it again.",
 }
 
+# What a pipeline of answers may compare texts with, and a file only names.
+_SUPPLIED = ("embed", "nli", "judge", "command", "similarity", "lexical")
 
-def load(source: Source, *, ranker: Any = None) -> Any:
+
+def load(source: Source, *, ranker: Any = None, **supplied: Any) -> Any:
     """Read a model, pipeline, gate, live gate, monitor, sketch or Conformal that was saved; refuse anything else.
+
+    Nothing that a file names is run or called.
 
     Parameters
     ----------
@@ -44,6 +51,10 @@ def load(source: Source, *, ranker: Any = None) -> Any:
         A path, or the bytes that ``to_bytes`` gave.
     ranker
         For a monitor: the model that it must belong to. A state saved by vecuq 0.1.0, which kept no model, needs it.
+    supplied
+        For a pipeline of answers that compares texts by a model: what it compares them with, ``embed=``, ``nli=``,
+        ``judge=`` or ``command=``, or a function as ``similarity=`` or ``lexical=``, as
+        :class:`vecuq.measures.text.TextSettings` takes it. A file only names these.
 
     Examples
     --------
@@ -58,12 +69,14 @@ def load(source: Source, *, ranker: Any = None) -> Any:
     if kind not in _READERS:
         shown = one_line(repr(kind), most=40)
         raise ModelFileError(f"{place} holds a {shown}, which vecuq cannot load. It loads {', '.join(_READERS)}.")
+    _refuse_supplied(supplied, kind)
     room, name = _READERS[kind]
     put_together = getattr(import_module(room), name)
     try:
         with np.errstate(all="ignore"):  # numbers that make no sense overflow before they are refused
             # A gate holds its model as it would be saved, and a live gate its gate.
-            more = {"monitor": (ranker,), "gate": (load,), "live": (load,)}.get(kind, ())
+            inside = {"gate": (load,), "live": (load,), "answer_pipeline": (load, supplied)}
+            more = {"monitor": (ranker,), **inside}.get(kind, ())
             return put_together(header, arrays, *more)
     except ModelFileError as error:
         raise ModelFileError(f"{place} cannot be loaded. {one_line(error, most=300)}") from None
@@ -72,3 +85,12 @@ def load(source: Source, *, ranker: Any = None) -> Any:
     except (TypeError, IndexError, ValueError, OverflowError) as error:
         reason = one_line(error, most=300).rstrip(".")
     raise ModelFileError(f"{place} was altered or damaged: {reason}. {_REMEDIES[kind]}")
+
+
+def _refuse_supplied(supplied: dict[str, Any], kind: str) -> None:
+    """Raise for arguments that nothing saved takes, or not this kind."""
+    unknown = [name for name in supplied if name not in _SUPPLIED]
+    if unknown:
+        raise TypeError(f"load() got an unexpected keyword argument {unknown[0]!r}")
+    if supplied and kind != "answer_pipeline":
+        raise SettingError(f"{next(iter(supplied))}= is for a pipeline of answers; this file holds a {kind}.")

@@ -12,6 +12,7 @@ import pytest
 from altered_files import altered_arrays, altered_fields, parts_of
 
 from vecuq import (
+    AnswerPipeline,
     ClassifierOutputs,
     Conformal,
     Gate,
@@ -31,6 +32,7 @@ from vecuq import (
 from vecuq._load import _READERS
 from vecuq.baselines import copula, z_sum
 from vecuq.errors import ModelFileError, VecuqError
+from vecuq.testing.examples import sampled_answers
 
 RNG = np.random.default_rng(0)
 RNG_OF_GATE = np.random.default_rng(1)
@@ -75,6 +77,12 @@ def pipeline():
     return VecUQPipeline(measures=DENSITIES).fit(LOGITS + 0.1, train=known)
 
 
+def answer_pipeline(labelled=240):
+    answers, wrong = sampled_answers(240, 9)
+    wrong = None if not labelled else wrong
+    return AnswerPipeline(measures=["msp", "consistency"], accuracy=0.7).fit(answers, wrong)
+
+
 def gate():
     rows = RNG_OF_GATE.gamma(1.0, size=(150, 3))
     right = RNG_OF_GATE.random(150) > rows.sum(axis=1) / 20
@@ -116,6 +124,8 @@ MADE = {
     "new monitor": lambda: monitor(()),
     "monitor": lambda: monitor(DRIFTED),
     "pipeline": pipeline,
+    "answer pipeline": answer_pipeline,
+    "answer pipeline without labels": lambda: answer_pipeline(labelled=0),
     "gate": gate,
     "live": lambda: live(40),
     "live for long": lambda: live(54_000),
@@ -156,6 +166,14 @@ def numbers_of(thing):
     if isinstance(thing, Gate):
         by = ["a", "b"] * 3
         return [thing.accept(NEW, by=by), thing.p_wrong(NEW, interval=True), str(thing.certificate()), thing.table_]
+    return numbers_of_pipeline(thing)
+
+
+def numbers_of_pipeline(thing):
+    if isinstance(thing, AnswerPipeline):
+        found = [thing.judge(one) for one in [*sampled_answers(15, 11)[0], {"text": "a", "samples": ["a", "b"]}]]
+        facts = [(one.uncertainty, one.p_value, one.p_wrong, one.accept, one.why, one.missing) for one in found]
+        return [*facts, thing.split_, thing.measures_]
     return [*vars(thing.rank(LOGITS)).values(), thing.predict(LOGITS)]
 
 
@@ -261,6 +279,9 @@ NOT_FOUND_OUT = {
         *(f"density/gmm/{part}" for part in ("means", "whitening", "log_weights")),
         *("density/knn/rows", "density/knn/k", "temperature"),
     },
+    # No answer is kept: how many were left out, only the file remembers.
+    "answer pipeline": {"split.incomplete"},
+    "answer pipeline without labels": {"split.incomplete"},
     # No labelled row is kept, only its score; a zero of either sign is a zero.
     "gate": {
         *("rates.probability", "rates.lower"),
@@ -273,7 +294,7 @@ NOT_FOUND_OUT = {
 }
 # A decision that was another, a name that new rows lack, medians that reasons need, a density of other members.
 SAID_IN_USE = {"memory.codes", "memory.hashes", "columns", "kept.centre", "shape", "density/knn/rows"}
-QUICK = ("model", "weighted", "sketch", "monitor", "pipeline", "gate", "live", "conformal", "cross")
+QUICK = ("model", "weighted", "sketch", "monitor", "pipeline", "answer pipeline", "gate", "live", "conformal", "cross")
 SLOW = tuple(name for name in MADE if name not in QUICK)
 
 

@@ -73,9 +73,7 @@ def text_settings(given: Mapping[str, Any]) -> text.TextSettings:
     """Return how answers are compared, by the options above; what cannot be is refused."""
     from vecuq.measures import text
 
-    _refuse_lone(given, "embed_url", "embed_model")
-    _refuse_lone(given, "judge_url", "judge_model")
-    models = _models(given)
+    models = supplied_models(given)
     if given["cache"] is not None and not models:
         raise SettingError("--cache keeps the results of a model; give one, such as --judge-url.")
     return text.TextSettings(
@@ -85,6 +83,16 @@ def text_settings(given: Mapping[str, Any]) -> text.TextSettings:
         answer=given["answer"],
         **models,
     )
+
+
+MODELS = tuple(name for name in NAMES if name not in ("similarity", "extract", "strip_think", "answer"))
+
+
+def supplied_models(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the models of the options above, for a saved pipeline that only names them."""
+    _refuse_lone(given, "embed_url", "embed_model")
+    _refuse_lone(given, "judge_url", "judge_model")
+    return _models(given)
 
 
 def _similarity(name: str | None, models: Mapping[str, Any]) -> str:

@@ -9,6 +9,9 @@ import typer
 
 from vecuq import workflows
 from vecuq._check import one_of
+from vecuq.cli import comparing
+from vecuq.cli import fitting_answers as answers
+from vecuq.cli.answer_options import Jobs, Renormalise, Samples, Strict
 from vecuq.cli.options import (
     METHOD,
     AsJson,
@@ -24,6 +27,7 @@ from vecuq.cli.options import (
     Scaling,
     choice,
     listed,
+    refuse_options,
     typed_options,
 )
 from vecuq.cli.talk import counted, echo, friendly_errors, print_json, print_lines, usage_errors, watching
@@ -74,11 +78,45 @@ def fit(
         Path | None, choice("Table of other rows with labels, from which weights are learned.", LABELS)
     ] = None,
     wrong: Annotated[
-        str | None, choice("0/1 column of the --labelled table: the answer was wrong.", LABELS, metavar="COLUMN")
+        str | None,
+        choice(
+            "0/1 column of the --labelled table, or field of the answers: the answer was wrong.",
+            LABELS,
+            metavar="COLUMN",
+        ),
     ] = None,
     group: Group = None,
+    correct: answers.Correct = None,
+    accuracy: answers.Accuracy = 0.95,
+    confidence: answers.Confidence = 0.9,
+    by: answers.By = None,
+    measures: answers.Measures = None,
+    quality: answers.Quality = None,
+    samples: Samples = None,
+    renormalise: Renormalise = False,
+    strict: Strict = False,
+    jobs: Jobs = None,
+    similarity: comparing.Similarity = None,
+    extract: comparing.Extract = None,
+    strip_think: comparing.StripThink = False,
+    answer: comparing.ChosenAnswer = "first",
+    embed_url: comparing.EmbedUrl = None,
+    embed_model: comparing.EmbedModel = None,
+    nli: comparing.Nli = None,
+    nli_model: comparing.NliModel = None,
+    judge_url: comparing.JudgeUrl = None,
+    judge_model: comparing.JudgeModel = None,
+    command: comparing.Command = None,
+    cache: comparing.Cache = None,
+    api_key_env: comparing.ApiKeyEnv = None,
 ) -> None:
-    """Learn from in-distribution rows how their score vectors lie, and save the model."""
+    """Learn from in-distribution rows how their score vectors lie, and save the model.
+
+    A file of a language model's answers (jsonl, recognised by its content) is measured first. With labels
+    (`--wrong`, `--correct` or `--quality`) its answers are split at random, some for the model and the others for a
+    gate, and both are saved together as one pipeline.
+    """
+    kind = answers.kind_of(context, calibration)
     given: dict[str, Any] = {
         "reference": reference,
         "epsilon": epsilon,
@@ -96,7 +134,11 @@ def fit(
         "alpha": alpha,
         "random_state": seed,
     }
+    if kind is not None:
+        answers.fit_texts(context, calibration, model, kind, given, context.params)
+        return
     with usage_errors():
+        refuse_options(context, answers.FOR_ANSWERS, "answers of a language model", "a table of scores")
         given["weights"] = _by_column(listed(weights))
         rows = _labelled(labelled, wrong, weights)
         one_of("missing", missing, workflows.FIT_MISSING)

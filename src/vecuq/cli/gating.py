@@ -148,12 +148,17 @@ def _say_gate(made: Any, out: Path, *, as_json: bool) -> None:
         print_json({"out": str(out), **made.describe()})
         return
     echo(str(made.certificate()))
-    graded = made.target.kind == "quality"
-    print_table(f"Certified with confidence {made.confidence:g}, all at once", _targets(made.table_, graded=graded))
+    print_targets(made)
     others = ", ".join(f"{name} {share:.3f}" for name, share in made.orders_.items() if name != made.order_)
     if others:
         echo(f"Coverage of other orders, with the same labels{_otherwise(made)}: {others}")
     echo(f"gate -> {out}")
+
+
+def print_targets(made: Any) -> None:
+    """Print what the labels certify at several targets."""
+    graded = made.target.kind == "quality"
+    print_table(f"Certified with confidence {made.confidence:g}, all at once", _targets(made.table_, graded=graded))
 
 
 def _targets(table: list[dict[str, Any]], *, graded: bool) -> list[dict[str, str]]:

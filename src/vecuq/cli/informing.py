@@ -59,7 +59,7 @@ def _lines(found: dict[str, Any], before: str = "") -> dict[str, str | None]:
     return lines
 
 
-_IN_ONE_LINE = ("rows", "weights", "settings", "diagnostics", "evidence")
+_IN_ONE_LINE = ("rows", "split", "comparison", "weights", "settings", "diagnostics", "evidence")
 
 
 def _intervals(value: dict[str, Any]) -> str | None:

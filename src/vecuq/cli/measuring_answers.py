@@ -28,7 +28,8 @@ def measure_texts(
     with friendly_errors():
         with watching(rows="measuring") as watch:
             done = workflows.measure_answers(answers, scores, wanted, **reading, watch=watch)
-        _print_notes(done, reading["renormalise"])
+        print_notes(done, reading["renormalise"])
+        _print_many_columns(done)
         if as_json:
             partly = {name: gap._asdict() for name, gap in done.partly.items()}
             print_json({"out": str(scores), **vars(done), "partly": partly})
@@ -38,17 +39,23 @@ def measure_texts(
         echo(f"columns: {', '.join(done.columns)}")
         if done.compared:
             echo(f"texts compared: {compared_in_words(done)}")
-        _print_gaps(done)
+        print_gaps(done)
 
 
-def _print_gaps(done: MeasuredAnswers) -> None:
-    for why, names in workflows.by_reason(done.absent).items():
+def print_gaps(done: MeasuredAnswers, *, only: Sequence[str] | None = None) -> None:
+    """Print which measures are missing, everywhere or in some answers, and why; ``only`` these, if given."""
+    for why, names in workflows.by_reason(_some(done.absent, only)).items():
         echo(f"absent: {', '.join(names)}: {why}")
-    for gap, names in workflows.by_reason(done.partly).items():
+    for gap, names in workflows.by_reason(_some(done.partly, only)).items():
         echo(f"partly: {', '.join(names)}: missing in {gap.n_missing:,}, most often: {gap.reason}")
 
 
-def _print_notes(done: MeasuredAnswers, renormalise: bool) -> None:
+def _some(gaps: dict[str, Any], only: Sequence[str] | None) -> dict[str, Any]:
+    return {name: gap for name, gap in gaps.items() if only is None or name in only}
+
+
+def print_notes(done: MeasuredAnswers, renormalise: bool) -> None:
+    """Print what a reader decided: lines left out, lines joined, truncated entropies, thoughts."""
     if done.n_skipped:
         many = "1 line was" if done.n_skipped == 1 else f"{done.n_skipped:,} lines were"
         note(f"{many} left out; could not be read:")
@@ -62,6 +69,9 @@ def _print_notes(done: MeasuredAnswers, renormalise: bool) -> None:
             f"{counted(done.n_thinking, 'question')} with <think> or the like in the answers; --strip-think compares "
             f"what comes after it."
         )
+
+
+def _print_many_columns(done: MeasuredAnswers) -> None:
     n_measures = len([name for name in done.columns if name != QUALITY])
     if n_measures > MAX_COLUMNS:
         note(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vecuq import workflows
+from vecuq.cli import comparing
+from vecuq.cli.answer_options import FOR_READING, Jobs, Keep, Renormalise, Samples, Strict, reading_of
 from vecuq.cli.fitting import fit_as_dict, print_fit
 from vecuq.cli.living import AuditShare, IdColumn, Overdue, State, decide, refuse_stray, say_decided
+from vecuq.cli.measuring_answers import print_notes
 from vecuq.cli.options import (
     Alpha,
     AsJson,
@@ -36,11 +40,16 @@ from vecuq.cli.options import (
     Sort,
     Top,
     listed,
+    refuse_options,
 )
 from vecuq.cli.talk import counted, echo, friendly_errors, print_json, print_table, usage_errors, watching
 
+if TYPE_CHECKING:
+    from vecuq.pipeline import AnswerPipeline
+
 
 def score(
+    context: typer.Context,
     model: ModelOrGate,
     new: NewFiles,
     ranked: Annotated[
@@ -65,12 +74,27 @@ def score(
     force: Force = False,
     as_json: AsJson = False,
     confidence: Confidence = None,
+    keep: Keep = None,
+    samples: Samples = None,
+    renormalise: Renormalise = False,
+    strict: Strict = False,
+    jobs: Jobs = None,
+    embed_url: comparing.EmbedUrl = None,
+    embed_model: comparing.EmbedModel = None,
+    nli: comparing.Nli = None,
+    nli_model: comparing.NliModel = None,
+    judge_url: comparing.JudgeUrl = None,
+    judge_model: comparing.JudgeModel = None,
+    command: comparing.Command = None,
+    cache: comparing.Cache = None,
+    api_key_env: comparing.ApiKeyEnv = None,
 ) -> None:
     """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.
 
     A gate adds `accept` and `p_wrong` as well; with `--state` it also draws rows for an audit. A saved pipeline
-    (VecUQPipeline in Python) takes a file of a classifier's outputs instead of a table. Several files are one table if
-    they have the same columns.
+    (VecUQPipeline in Python) takes a file of a classifier's outputs instead of a table, and one that was fitted to
+    answers takes files of answers: it writes their ids and measures too. Several files are one table if they have the
+    same columns.
     """
     to_stdout = str(ranked) == "-"
     with usage_errors():
@@ -78,6 +102,17 @@ def score(
         refuse_stray(state, id=ids, audit=audit, overdue=overdue)
         if to_stdout and as_json:
             raise typer.BadParameter("--json prints to stdout too; write the table to a file.")
+    with usage_errors():
+        models = comparing.supplied_models({name: context.params[name] for name in comparing.MODELS})
+    with friendly_errors():
+        pipeline = None if state is not None else workflows.load_answers(model, **models)
+    if pipeline is not None:
+        _score_answers(pipeline, new, ranked, wanted, context.params)
+        return
+    with usage_errors():
+        refuse_options(
+            context, ("keep", *FOR_READING, *comparing.MODELS), "a pipeline of answers", "a model of a table"
+        )
     with friendly_errors():
         if state is not None:
             with watching(new) as watch:
@@ -89,10 +124,32 @@ def score(
             done = workflows.score(
                 model, new, ranked, **vars(wanted), stdout_format=stdout_format, by=by, force=force, watch=watch
             )
-        if as_json:
-            print_json({"out": str(ranked), **done.to_dict()})
-        else:
-            echo(f"{_summary(done, wanted)} -> {'stdout' if to_stdout else ranked}", err=to_stdout)
+        _say(done, wanted, ranked, as_json=as_json)
+
+
+def _score_answers(
+    pipeline: AnswerPipeline, new: Sequence[Path], ranked: Path, wanted: workflows.Wanted, given: dict[str, Any]
+) -> None:
+    """Decide files of answers; ``given`` are the options by name."""
+    with usage_errors():
+        reading = reading_of(new, given)
+    with friendly_errors():
+        how = {name: given[name] for name in ("by", "stdout_format", "force")}
+        with watching(rows="deciding") as watch:
+            done, measured = workflows.score_answers(
+                pipeline, reading, ranked, wanted, keep=listed(given["keep"]) or (), **how, watch=watch
+            )
+        print_notes(measured, given["renormalise"])
+        _say(done, wanted, ranked, as_json=given["as_json"])
+
+
+def _say(done: workflows.Scored, wanted: workflows.Wanted, ranked: Path, *, as_json: bool) -> None:
+    """Print what scoring came to; beside a table on stdout, on stderr."""
+    to_stdout = str(ranked) == "-"
+    if as_json:
+        print_json({"out": str(ranked), **done.to_dict()})
+    else:
+        echo(f"{_summary(done, wanted)} -> {'stdout' if to_stdout else ranked}", err=to_stdout)
 
 
 def _summary(done: workflows.Scored, wanted: workflows.Wanted, verb: str = "scored") -> str:

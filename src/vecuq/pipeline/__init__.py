@@ -1,5 +1,6 @@
-"""Outputs of a model in, one uncertainty per row out; one saved file."""
+"""Outputs or answers of a model in, one uncertainty and a decision per row out; one saved file."""
 
-from vecuq.pipeline.classifier import VecUQPipeline, pipeline_of
+from lazy_loader import attach_stub
 
-__all__ = ["VecUQPipeline", "pipeline_of"]
+# The names, and where they are defined, stand in the stub beside this file; each is imported on first use.
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -9,6 +9,7 @@ from .diagnostics import Diagnostics as Diagnostics
 from .estimator import VecUQ as VecUQ
 from .fit import fit_ranker as fit_ranker
 from .judge import falls as falls
+from .learning import FEWEST as FEWEST
 from .learning import learn_weights as learn_weights
 from .missing import MISSING_CHOICES as MISSING_CHOICES
 from .overlap import Matches as Matches

@@ -106,9 +106,12 @@ def by_missing_columns(
 ) -> Iterator[tuple[tuple[int, ...], Rows | slice]]:
     """Yield the rows that can be scored, by the columns that they lack; complete rows first, lacking none."""
     complete = finite_rows(values)
-    # Where nothing is missing no row need be copied.
-    yield (), slice(None) if complete.all() else np.flatnonzero(complete)
-    if marginally and not complete.all():
+    if complete.all():  # no row need be copied
+        yield (), slice(None)
+        return
+    if complete.any():
+        yield (), np.flatnonzero(complete)
+    if marginally:
         yield from incomplete(values, active)
 
 
@@ -120,6 +123,9 @@ def incomplete(values: Array, active: tuple[int, ...]) -> Iterator[tuple[tuple[i
     lost = np.isnan(values)
     scored = lost.any(axis=1) & ~lost[:, active].all(axis=1) & ~np.isinf(values).any(axis=1)
     rows = np.flatnonzero(scored)
+    if len(rows) == 1:  # sorting patterns takes longer than all the rest
+        yield tuple(k for k in active if lost[rows[0], k]), rows
+        return
     shown, member = np.unique(lost[rows][:, active], axis=0, return_inverse=True)
     for number, pattern in enumerate(shown):
         absent = tuple(k for k, gone in zip(active, pattern, strict=True) if gone)

@@ -438,7 +438,7 @@ class Ranker:
 
     def _rank_values(self, values: Array, draws: Array | None, n_jobs: int | None, *, marginally: bool) -> Ranking:
         groups = list(by_missing_columns(values, self.active, marginally=marginally))
-        if isinstance(groups[0][1], slice):  # every row is complete, so none need be put in its place
+        if groups and isinstance(groups[0][1], slice):  # every row is complete, so none need be put in its place
             images, score = self.rank_complete(values, n_jobs)
             chance = self.held.p_values(score, draws) if self.diagnostics.n_held else None
             return Ranking(score, images, chance)

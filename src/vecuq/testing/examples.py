@@ -59,6 +59,28 @@ def _pipeline() -> Any:
     return VecUQPipeline().fit(logits(150, 0), train=known)
 
 
+def sampled_answers(n_rows: int, seed: int) -> tuple[list[dict[str, Any]], Any]:
+    """Return answers with samples that agree more or less, and whether each is wrong."""
+    rng = np.random.default_rng(seed)
+    doubts = rng.random(n_rows)
+    answers = [_sampled(doubt, rng) for doubt in doubts]
+    return answers, rng.random(n_rows) < doubts**2 / 2
+
+
+def _sampled(doubt: float, rng: np.random.Generator) -> dict[str, Any]:
+    logprobs = np.log1p(-doubt * rng.random(3) * 0.9).tolist()
+    said = ["Goethe wrote it" if rng.random() > doubt else f"Schiller {rng.integers(9)}" for _ in range(4)]
+    samples = [{"text": text, "logprobs": logprobs} for text in said]
+    return {"text": "Goethe wrote it", "logprobs": logprobs, "samples": samples}
+
+
+def _answer_pipeline() -> Any:
+    from vecuq.pipeline import AnswerPipeline
+
+    answers, wrong = sampled_answers(240, 9)
+    return AnswerPipeline(measures=["msp", "consistency"], accuracy=0.7).fit(answers, wrong)
+
+
 def _monitor() -> Any:
     from vecuq.monitor import Monitor
 
@@ -104,6 +126,7 @@ _MAKERS = {
     "model": _model,
     "sketch": _sketch,
     "pipeline": _pipeline,
+    "answer_pipeline": _answer_pipeline,
     "monitor": _monitor,
     "conformal": _conformal,
 }
@@ -131,6 +154,7 @@ def workspace() -> dict[str, bytes]:
         "train.npz": _npz({"logits": logits(60, 5), "labels": np.arange(60) % 4}),
         **{f"{kind}.vecuq": example(kind).to_bytes() for kind in _MAKERS},
         "answers.jsonl": _lines(*_answers()),
+        "labelled_answers.jsonl": _lines(*_labelled_answers()),
         "questions.jsonl": _lines(
             {"id": "q1", "question": "Who wrote Faust?", "answer": "Goethe"}, {"question": "2+2?"}
         ),
@@ -143,6 +167,20 @@ def _answers() -> list[dict[str, Any]]:
     other = {"text": "Schiller", "tokens": ["Schiller"], "logprobs": [-2.0], "entropies": [1.5]}
     fields = {"vecuq_answers": 1, "question": "Who wrote Faust?", "references": ["Goethe"]}
     return [{"id": f"q{k}", **fields, "greedy": one, "samples": [one, other]} for k in range(3)]
+
+
+def _labelled_answers() -> list[dict[str, Any]]:
+    answers, wrong = sampled_answers(90, 10)
+    return [
+        {
+            "vecuq_answers": 1,
+            "id": f"q{k}",
+            "greedy": {name: value for name, value in one.items() if name != "samples"},
+            "samples": one["samples"],
+            "meta": {"label": int(said), "topic": "ab"[k % 2]},
+        }
+        for k, (one, said) in enumerate(zip(answers, wrong, strict=True))
+    ]
 
 
 def _parquet(columns: dict[str, Any]) -> bytes:

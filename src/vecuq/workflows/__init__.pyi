@@ -1,3 +1,5 @@
+from .answer_rows import AnswerFiles as AnswerFiles
+from .answer_rows import kind_of_answers as kind_of_answers
 from .asking import ask as ask
 from .asking_tally import Asked as Asked
 from .asking_tally import AskProgress as AskProgress
@@ -13,6 +15,8 @@ from .explaining_answers import explain_answers as explain_answers
 from .fitting import FIT_MISSING as FIT_MISSING
 from .fitting import Fitted as Fitted
 from .fitting import fit as fit
+from .fitting_answers import FittedAnswers as FittedAnswers
+from .fitting_answers import fit_answers as fit_answers
 from .gating import Audited as Audited
 from .gating import audit as audit
 from .gating import gate as gate
@@ -52,6 +56,8 @@ from .sampling import sample as sample
 from .scored_batches import Wanted as Wanted
 from .scoring import Scored as Scored
 from .scoring import score as score
+from .scoring_answers import load_answers as load_answers
+from .scoring_answers import score_answers as score_answers
 from .studies import STUDY_NAMES as STUDY_NAMES
 from .studies import reproduce as reproduce
 from .tally_of_answers import MeasuredAnswers as MeasuredAnswers

@@ -19,6 +19,7 @@ WORDS = {
     "conformal": "a model of another combiner",
     "monitor": "the state of a monitor",
     "pipeline": "a pipeline",
+    "answer_pipeline": "a pipeline of answers",
     "sketch": "a sketch",
     "table": "a table",
     "answers": "answers of a language model",

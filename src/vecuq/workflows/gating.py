@@ -13,9 +13,10 @@ from vecuq.conformal import error_rate_lower, error_rate_upper, group_codes, gro
 from vecuq.errors import CalibrationWarning, ModelFileError, SettingError, TableError
 from vecuq.gate import Gate, Plan, plan_for
 from vecuq.table import PathLike, TableLike
+from vecuq.workflows.answer_rows import AnswerFiles
 from vecuq.workflows.evaluation_files import curves_ending, refuse_outputs
-from vecuq.workflows.labelled_rows import LabelColumns, read_labelled
-from vecuq.workflows.places import kind_word, load_any_model, refuse_place
+from vecuq.workflows.labelled_rows import LabelColumns, LabelledRows, read_labelled
+from vecuq.workflows.places import ANSWERS, kind_word, load_any_model, refuse_place
 
 PICTURES = ("png", "svg", "csv")
 
@@ -39,9 +40,9 @@ def gate(
     model
         A saved model, pipeline or conformal column.
     labelled
-        A table of scores with labels; for a pipeline, a file of outputs with the true classes.
+        A table of scores with labels; for a pipeline, a file of outputs with the true classes, or of answers.
     out
-        Where the gate goes.
+        Where the gate goes; for a pipeline of answers, that pipeline with the new gate.
     labels
         Which columns hold the labels, the groups and the categories.
     simultaneous
@@ -56,24 +57,26 @@ def gate(
         Arguments of :class:`vecuq.Gate`: accuracy, confidence, promise, guard, order and the like.
     """
     found = load_gateable(model)
-    refuse_place(out, writes="gate", reads=[model, labelled], force=force)
+    of_answers = kind_word(found) == ANSWERS
+    refuse_place(out, writes="answer_pipeline" if of_answers else "gate", reads=[model, labelled], force=force)
     if picture is not None:
         curves_ending(picture, beside=out)
         refuse_outputs([picture], reads=[labelled], force=force)
-    made = Gate(found, **target)
+    made = Gate(found.estimator_ if of_answers else found, **target)
     if (labels.quality is not None) != (made.target.kind == "quality"):
         raise SettingError(
             "A mean quality needs both: the column of qualities (quality_column) and the target, quality=0.8. For "
             "another target turn the quality into labels: correct='quality>=0.7'."
         )
-    rows = read_labelled(found, labelled, labels)
+    rows = _read(found, labelled, labels)
     others = None if unlabelled is None else read_unlabelled(found, unlabelled)
     made.fit(rows.rows, rows.correct, groups=rows.groups, by=rows.by, simultaneous=simultaneous, unlabelled=others)
+    content = (found.with_gate(made) if of_answers else made).to_bytes()
     if picture is None:
-        made.save(out)
+        write_atomic(out, content)
         return made
     with atomic_files(out, picture) as new:
-        write_atomic(new[0], made.to_bytes())
+        write_atomic(new[0], content)
         _draw(made, rows.rows, new[1])
     return made
 
@@ -83,12 +86,13 @@ def plan(
 ) -> Plan:
     """Return what a target is likely to take, by some labelled rows or, without any, by the target alone."""
     found = load_gateable(model)
-    made = Gate(found, random_state=random_state, **target)
+    inside = found.estimator_ if kind_word(found) == ANSWERS else found
+    made = Gate(inside, random_state=random_state, **target)
     if made.target.kind != "accuracy":
         raise TableError("A plan is about accuracy or an error rate; give accuracy= or error=.")
     if labelled is None:
         return plan_for(None, allowed=made.allowed, confidence=made.confidence)
-    rows = read_labelled(found, labelled, labels)
+    rows = _read(found, labelled, labels)
     with warnings.catch_warnings():  # that the target is not certified yet is why people plan
         warnings.simplefilter("ignore", CalibrationWarning)
         made.fit(rows.rows, rows.correct, groups=rows.groups)
@@ -124,12 +128,13 @@ def audit(gate_file: PathLike, later: TableLike, labels: LabelColumns) -> Audite
     lower bound is above, and open otherwise. Either verdict is wrong with probability at most 1 - confidence. A promise
     on average, over batches and labels, stays open: the labels of one gate may give more errors and still keep it.
     """
-    made = load_gate(gate_file)
+    found = load_any_model(gate_file)
+    made = found.gate_ if kind_word(found) == ANSWERS and found.gate_ is not None else _gate_in(found, gate_file)
     if made.target.kind not in ("accuracy", "quality"):
         raise ModelFileError(f"An audit checks an accuracy, and this gate has another target: {made.target.words}.")
     if made.learned_.labelled.groups is not None and labels.group is None:
         raise TableError("This gate was fitted with groups; name the column of groups with group=.")
-    rows = read_labelled(made.model, later, labels)
+    rows = _read(made.model if isinstance(found, Gate) else found, later, labels)
     _refuse_own_rows(made, rows.rows)
     accepted = made.accept(rows.rows, by=rows.by)
     losses = (1.0 - rows.correct)[accepted]
@@ -182,10 +187,23 @@ def load_gateable(model: PathLike) -> Any:
 
 def load_gate(path: PathLike) -> Gate:
     """Read a gate; refuse any other saved kind."""
-    found = load_any_model(path)
+    return _gate_in(load_any_model(path), path)
+
+
+def _gate_in(found: Any, path: PathLike) -> Gate:
     if not isinstance(found, Gate):
-        raise ModelFileError(f"{path} holds a {kind_word(found)}; a gate written by `vecuq gate` is needed here.")
+        more = " without a gate" if getattr(found, "gate_", False) is None else ""
+        raise ModelFileError(f"{path} holds a {kind_word(found)}{more}; a gate written by `vecuq gate` is needed here.")
     return found
+
+
+def _read(found: Any, path: TableLike, labels: LabelColumns) -> LabelledRows:
+    """Read labelled rows as a model takes them; for a pipeline of answers, files of answers with their labels."""
+    if kind_word(found) != ANSWERS:
+        return read_labelled(found, path, labels)
+    from vecuq.workflows.fitting_answers import labelled_answers
+
+    return labelled_answers(found, AnswerFiles.of(path), labels)
 
 
 def read_unlabelled(model: Any, path: TableLike) -> Any:
@@ -193,6 +211,10 @@ def read_unlabelled(model: Any, path: TableLike) -> Any:
     from vecuq.outputs import read_outputs
     from vecuq.table import TableReader
 
+    if kind_word(model) == ANSWERS:
+        from vecuq.workflows.fitting_answers import unlabelled_answers
+
+        return unlabelled_answers(model, AnswerFiles.of(path))
     if hasattr(model, "measure"):
         return read_outputs(path, temperature=model.temperature_)
     return TableReader(path, columns=getattr(model, "columns", ())).whole()

@@ -58,6 +58,12 @@ def read_labelled(model: Any, path: TableLike, labels: LabelColumns) -> Labelled
     )
 
 
+def label_column(labels: LabelColumns) -> str | None:
+    """Return the column that holds the labels, without the rule about it; None if none is named."""
+    asked = labels.correct or labels.wrong or labels.quality
+    return None if asked is None else label_rule(asked)[0]
+
+
 def correct_in(table: pa.Table, labels: LabelColumns) -> Array:
     """Return 1 where a row is right and 0 where it is wrong; a quality as it is."""
     asked = labels.correct or labels.wrong or labels.quality

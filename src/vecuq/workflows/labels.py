@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vecuq._check import Array, wanted_columns
-from vecuq.errors import ColumnError, TableError
+from vecuq.errors import ColumnError, SettingError, TableError
 from vecuq.gate import apply_rule, label_rule
 from vecuq.table import ScoreTable
 
@@ -31,7 +31,7 @@ class Labels:
 
     def __post_init__(self) -> None:
         if self.error and self.correct:
-            raise ColumnError("Labels of errors come from one column; got error= and correct=. Give one of them.")
+            raise SettingError("Labels of errors come from one column; got error= and correct=. Give one of them.")
 
     def named(self) -> dict[str, str]:
         """Return the columns that were named, by what they say."""

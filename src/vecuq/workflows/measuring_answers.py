@@ -117,20 +117,21 @@ def measure_answers(
     # Only after the last answer is it known which columns there are, so the table waits in a temporary file.
     with temporary_folder() as folder:
         waiting = folder / "scores.parquet"
-        chunks = in_order(partial(measure_chunk, wanted), _chunks(reader), n_jobs=processes)
-        write_batches(waiting, _gathered(_counted(chunks, tally, watch)))
+        chunks = in_order(partial(measure_chunk, wanted), chunks_of(reader), n_jobs=processes)
+        write_batches(waiting, gathered(counted(chunks, tally, watch)))
         tally.refuse_empty(needed, notes=reader.notes)
         left_out = _write_kept(waiting, out, tally, needed if complete else (), formulas=formulas)
     return tally.result(reader, left_out)
 
 
-def _chunks(reader: AnswerReader) -> Iterator[list[AnswerRecord]]:
+def chunks_of(reader: AnswerReader) -> Iterator[list[AnswerRecord]]:
+    """Yield the answers in chunks of which one process measures one at a time."""
     stream = iter(reader)
     while chunk := list(islice(stream, CHUNK)):
         yield chunk
 
 
-def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield fewer and longer batches: each becomes a row group of the file, and many small ones are slow to read."""
     import pyarrow as pa
 
@@ -139,7 +140,7 @@ def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from pa.Table.from_batches(some).combine_chunks().to_batches()
 
 
-def _counted(
+def counted(
     chunks: Iterable[tuple[pa.RecordBatch, AnswerTally]], tally: AnswerTally, watch: Watch
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of the chunks, and count them."""

@@ -14,6 +14,8 @@ from vecuq.table import PathLike, TableLike, is_stdio, is_table_name, kind_of, s
 from vecuq.workflows.contents import WORDS, kind_there
 
 _PAGES = (".html", ".htm")
+# What an AnswerPipeline is called.
+ANSWERS = "pipeline of answers"
 
 
 def refuse_place(
@@ -104,14 +106,20 @@ def refuse_stdout(out: PathLike, what: str) -> None:
 def load_model(model: PathLike) -> Ranker:
     """Read a ranker; refuse a table in its place, and any other saved kind."""
     found = load_any_model(model)
+    if kind_word(found) == ANSWERS:
+        raise ModelFileError(
+            f"{model} holds a {ANSWERS}, which `vecuq score` and `vecuq audit` take. For this command measure the "
+            f"answers (`vecuq measure`), and fit a model to the table."
+        )
     if not isinstance(found, Ranker):
         raise ModelFileError(f"{model} holds a {kind_word(found)}; a model written by `vecuq fit` is needed here.")
     return found
 
 
 def kind_word(found: Any) -> str:
-    """Return what a saved thing is, in one word."""
-    return type(found).__name__.removeprefix("VecUQ").replace("LiveGate", "live gate").lower()
+    """Return what a saved thing is, in a few words."""
+    name = type(found).__name__.removeprefix("VecUQ")
+    return name.replace("LiveGate", "live gate").replace("AnswerPipeline", ANSWERS).lower()
 
 
 def load_any_model(model: PathLike) -> Any:

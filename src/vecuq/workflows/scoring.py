@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from vecuq._check import one_of, warn_user
 from vecuq._run import ahead
@@ -24,7 +24,7 @@ from vecuq.table import (
     write_batches,
 )
 from vecuq.workflows.judging import Judge
-from vecuq.workflows.places import kind_word, load_any_model, refuse_place
+from vecuq.workflows.places import ANSWERS, kind_word, load_any_model, refuse_place
 from vecuq.workflows.row_order import ordered
 from vecuq.workflows.scored_batches import BatchScorer, Wanted
 from vecuq.workflows.watch import NOBODY, Watch
@@ -77,7 +77,8 @@ def score(
     ----------
     model
         A saved ranker; or a saved pipeline, for which ``new`` is a file of a classifier's outputs, whose measures are
-        written too; or a gate on either, which adds ``accept`` and ``p_wrong``.
+        written too; or a gate on either, which adds ``accept`` and ``p_wrong``. For a pipeline of answers see
+        :func:`score_answers`.
     new
         A file, several, a folder of part files, a pattern, or ``-`` for standard input.
     out
@@ -121,6 +122,8 @@ def score(
     wanted = Wanted(alpha, explain, missing, select, replace, sort, top, formulas, confidence)
     found = load_any_model(model)
     refuse_place(out, reads=[model, new], force=force)
+    if kind_word(found) == ANSWERS:
+        return _score_answers(found, new, out, wanted, by=by, stdout_format=stdout_format, force=force, watch=watch)
     judge = Judge(found, by) if isinstance(found, Gate) else None
     if judge is None and by is not None:
         raise SettingError("by= is for a gate with categories; this is a model without a gate.")
@@ -128,6 +131,14 @@ def score(
     return score_rows(
         scoring_model(inside, model), new, out, wanted, stdout_format=stdout_format, judge=judge, watch=watch
     )
+
+
+def _score_answers(pipeline: Any, new: TableLike, out: PathLike, wanted: Wanted, **how: Any) -> Scored:
+    """Decide answers as :func:`score_answers` does, read as they come."""
+    from vecuq.workflows.answer_rows import AnswerFiles
+    from vecuq.workflows.scoring_answers import score_answers
+
+    return score_answers(pipeline, AnswerFiles.of(new), out, wanted, **how)[0]
 
 
 def score_rows(
@@ -146,6 +157,31 @@ def score_rows(
     # From csv to csv, the other columns stay the very text that they are.
     typed = is_stdio(out) or not is_text_table(out)
     rows = TableReader(new, columns=ranker.columns, typed=typed) if isinstance(model, Ranker) else _Measures(model, new)
+    return write_scored(ranker, rows, out, wanted, stdout_format=stdout_format, judge=judge, watch=watch)
+
+
+class Rows(Protocol):
+    """Rows that can be read in batches, several times."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Names and types of the columns."""
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in batches of bounded length."""
+
+
+def write_scored(
+    ranker: Ranker,
+    rows: Rows,
+    out: PathLike,
+    wanted: Wanted,
+    *,
+    stdout_format: str = "jsonl",
+    judge: Judge | None = None,
+    watch: Watch = NOBODY,
+) -> Scored:
+    """Score rows batch by batch and write them; reading, scoring and writing overlap."""
     scoring = BatchScorer.of(ranker, wanted, rows.schema.names, judge)
     if wanted.select is not None:
         scoring = scoring.with_cutoff(ahead(rows.batches()))

@@ -10,9 +10,18 @@ from hypothesis import strategies as st
 
 # What each positional argument is about, by its name in the help; the first files are the right ones.
 ARGUMENTS: dict[str, tuple[str, ...]] = {
-    "CALIBRATION": ("calibration.parquet", "calibration.parquet", "labelled.csv", "sketch.vecuq"),
+    "CALIBRATION": (
+        "calibration.parquet",
+        "calibration.parquet",
+        "labelled.csv",
+        "sketch.vecuq",
+        "labelled_answers.jsonl",
+    ),
     "NEW": ("new.csv", "labelled.csv", "calibration.parquet"),
-    "MODEL": ("model.vecuq", "model.vecuq", "model.vecuq", "pipeline.vecuq", "monitor.vecuq", "gate.vecuq"),
+    "MODEL": (
+        *("model.vecuq", "model.vecuq", "model.vecuq", "pipeline.vecuq"),
+        *("answer_pipeline.vecuq", "monitor.vecuq", "gate.vecuq"),
+    ),
     "STREAM": ("new.csv", "labelled.csv"),
     "TEST": ("labelled.csv", "labelled.csv", "new.csv"),
     "TABLE": ("labelled.csv", "labelled.csv", "new.csv"),
@@ -120,6 +129,8 @@ GOOD_LINES = (
     "measures",
     "doctor calibration.parquet new.csv",
     "fit calibration.parquet -o m.vecuq",
+    "fit labelled_answers.jsonl --wrong label --accuracy 0.7 --by topic --jobs 1 -o bot.vecuq",
+    "score answer_pipeline.vecuq labelled_answers.jsonl --keep label --explain --jobs 1 -o decided.csv",
     "score model.vecuq new.csv -o ranked.csv",
     "score model.vecuq labelled.csv --alpha 0.1 --explain --sort -o ranked.jsonl",
     "score model.vecuq new.csv --select bh --alpha 0.1 --missing marginal -o -",
@@ -136,6 +147,8 @@ GOOD_LINES = (
     "gate model.vecuq judged.csv --correct is_correct --accuracy 0.7 -o g.vecuq",
     "gate model.vecuq judged.csv --correct is_correct --accuracy 0.7 --by topic --picture p.svg -o g.vecuq --json",
     "gate model.vecuq judged.csv --correct is_correct --plan",
+    "gate answer_pipeline.vecuq labelled_answers.jsonl --wrong label --accuracy 0.7 -o g.vecuq",
+    "audit answer_pipeline.vecuq labelled_answers.jsonl --wrong label",
     "sample new.csv -n 5 -o drawn.csv",
     "audit gate.vecuq judged.csv --correct is_correct --by topic",
     "score gate.vecuq judged.csv --by topic -o decided.csv",

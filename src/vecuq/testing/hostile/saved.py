@@ -173,6 +173,15 @@ def _of_pipeline(pipeline: Any) -> dict[str, Array]:
     return {"uncertainty": pipeline.uncertainty(logits(15, 9)), "p_values": pipeline.p_values(logits(15, 9))}
 
 
+def _of_answer_pipeline(pipeline: Any) -> dict[str, Array]:
+    from vecuq.testing.examples import sampled_answers
+
+    answers = [*sampled_answers(15, 11)[0], {"text": "Goethe"}, {"text": "Goethe", "samples": ["Goethe", "Schiller"]}]
+    found = [pipeline.judge(answer) for answer in answers]
+    names = ("uncertainty", "p_value", "p_wrong", "accept")
+    return {name: np.array([getattr(one, name) for one in found], dtype=float) for name in names}
+
+
 def _of_monitor(monitor: Any) -> dict[str, Array]:
     from vecuq.testing.examples import gamma_rows
 
@@ -213,6 +222,7 @@ _PROBES = {
     "model": _of_model,
     "sketch": _of_sketch,
     "pipeline": _of_pipeline,
+    "answer_pipeline": _of_answer_pipeline,
     "monitor": _of_monitor,
     "gate": _of_gate,
     "live": _of_live,

@@ -1,0 +1,140 @@
+"""What `vecuq fit` does with answers of a language model, and prints about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vecuq import workflows
+from vecuq.cli import comparing
+from vecuq.cli.answer_options import ANSWERS, FOR_READING, reading_of
+from vecuq.cli.gating import print_targets
+from vecuq.cli.measuring_answers import print_gaps, print_notes
+from vecuq.cli.options import choice, listed, refuse_options, typed_options
+from vecuq.cli.talk import counted, echo, friendly_errors, note, print_json, print_lines, usage_errors, watching
+from vecuq.errors import SettingError
+from vecuq.workflows import FittedAnswers, LabelColumns, WantedOfAnswers, compared_in_words
+
+# Options that only answers take, and those that only tables take.
+FOR_ANSWERS = (
+    *("correct", "accuracy", "confidence", "by", "measures", "quality"),
+    *FOR_READING,
+    *comparing.NAMES,
+)
+FOR_TABLES = ("columns", "flip", "paper", "missing", "weights", "labelled")
+
+Correct = Annotated[
+    str | None,
+    choice("Field with 1 for a right answer; or a rule, 'quality>=0.7'.", ANSWERS, metavar="FIELD"),
+]
+Accuracy = Annotated[float, choice("With labels: accuracy of accepted answers.", ANSWERS)]
+Confidence = Annotated[float, choice("With labels: with which probability this holds.", ANSWERS)]
+By = Annotated[str | None, choice("Field of categories: a certificate for each.", ANSWERS, metavar="FIELD")]
+Measures = Annotated[
+    str | None,
+    choice(
+        "Measures or compositions, comma-separated; without it, up to ten that the answers allow.",
+        ANSWERS,
+        metavar="A,B",
+    ),
+]
+Quality = Annotated[
+    str | None,
+    choice(
+        "Label by the references: exact_match or numeric_match; others with a rule, --correct 'quality>=0.7'.",
+        ANSWERS,
+        metavar="KIND",
+    ),
+]
+
+
+def kind_of(context: typer.Context, files: Sequence[Path]) -> str | None:
+    """Return the format of answers that files hold; None for a table, also where an option says that it is one."""
+    if typed_options(context) & {"columns", "labelled"}:
+        return None
+    with friendly_errors():
+        found = workflows.kind_of_answers(files)
+        if found is None and any(_is_json(path) for path in files):
+            note("No format of answers was recognised; read as a table of scores.")
+        return found
+
+
+def _is_json(path: Path) -> bool:
+    return ".json" in path.name.lower() or ".ndjson" in path.name.lower()
+
+
+def fit_texts(
+    context: typer.Context, files: Sequence[Path], out: Path, kind: str, method: dict[str, Any], given: dict[str, Any]
+) -> None:
+    """Fit a pipeline to files of answers and print what became of them; ``given`` are the options by name."""
+    from vecuq.pipeline import AnswerPipeline
+    from vecuq.ranker import VecUQ
+
+    with usage_errors():
+        refuse_options(context, FOR_TABLES, "a table of scores", "answers of a language model")
+        labels = _labels(context, given)
+        settings = comparing.text_settings({name: given[name] for name in comparing.NAMES})
+        wanted = WantedOfAnswers(listed(given["measures"]), settings, given["quality"])
+        reading = reading_of(files, given)
+        pipeline = AnswerPipeline(
+            measures=wanted.measures,
+            settings=wanted.settings,
+            estimator=VecUQ(missing="marginal", **method),
+            accuracy=given["accuracy"],
+            confidence=given["confidence"],
+            random_state=method["random_state"],
+        )
+    with friendly_errors():
+        with watching(rows="measuring") as watch:
+            done = workflows.fit_answers(
+                reading, out, pipeline, labels, quality=given["quality"], force=given["force"], watch=watch
+            )
+        if given["as_json"]:
+            print_json(_as_dict(done, out, kind))
+        else:
+            _print(done, out, kind, given)
+
+
+def _labels(context: typer.Context, given: dict[str, Any]) -> LabelColumns:
+    labels = LabelColumns(given["correct"], given["wrong"], None, given["group"], given["by"])
+    unlabelled = not (given["correct"] or given["wrong"] or given["quality"])
+    promised = typed_options(context) & {"accuracy", "confidence"}
+    if unlabelled and promised:
+        raise SettingError(f"--{min(promised)} needs labels: name their field with --wrong or --correct.")
+    return labels
+
+
+def _as_dict(done: FittedAnswers, out: Path, kind: str) -> dict[str, Any]:
+    measured = {**vars(done.measured), "partly": {name: gap._asdict() for name, gap in done.measured.partly.items()}}
+    about = {"out": str(out), "format": kind, "n_labels": done.n_labels}
+    return {**about, **done.pipeline.describe(), "reading": measured}
+
+
+def _print(done: FittedAnswers, out: Path, kind: str, given: dict[str, Any]) -> None:
+    fitted, counts = done.pipeline, done.pipeline.split_
+    print_notes(done.measured, given["renormalise"])
+    held = fitted.ranker_.diagnostics.n_held
+    part = f"{counts['map']:,} for the map ({held:,} of them held back for p-values)"
+    if counts["weights"]:
+        part += f", {counts['weights']:,} for weights"
+    part += f", {counts['gate']:,} for the gate" if fitted.gate_ else ", none for a gate, which needs labels"
+    left = counts["incomplete"]
+    print_lines(
+        {
+            "answers": f"{done.measured.n_rows:,}, read as {kind}",
+            "measures": ", ".join(fitted.measures_),
+            "texts compared": compared_in_words(done.measured) if done.measured.compared else None,
+            "labels": f"{done.n_labels:,}" if done.n_labels else "none, so nothing is accepted or deferred",
+            "split": part,
+            "left out": f"{counted(left, 'answer')} of the map without a measure" if left else None,
+        }
+    )
+    print_gaps(done.measured, only=fitted.measures_)
+    if fitted.gate_ is not None:
+        echo(str(fitted.certificate()))
+        print_targets(fitted.gate_)
+    echo(f"pipeline -> {out}")
+    echo(f"next: vecuq score {out} NEW")

@@ -1,0 +1,355 @@
+"""AnswerPipeline: answers of a language model in, a decision for each out; saved as one file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from copy import copy
+from datetime import UTC, datetime
+from functools import lru_cache, partial
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from vecuq._check import Array, finite_rows, keywords_only
+from vecuq._files import tensor_bytes, write_tensors
+from vecuq.answers import record_of
+from vecuq.errors import CalibrationError, SettingError, TableError
+from vecuq.gate import Certificate, Gate, warn_unlike
+from vecuq.measures import Measure, find_measures, text
+from vecuq.pipeline.choosing import chosen_measures
+from vecuq.pipeline.splitting import Rows, Split, labels_of, split_rows
+from vecuq.pipeline.verdict import Verdict
+from vecuq.ranker import FEWEST, How, Ranker, Ranking, VecUQ, card_of, learn_weights
+from vecuq.table import ScoreTable
+
+
+class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
+    """Measures, comparison of texts, ranker and gate in one scikit-learn estimator of answers.
+
+    Parameters
+    ----------
+    measures
+        Names of text measures or compositions; by default at most ten that nearly all answers of the map allow.
+    settings
+        How texts are compared, a :class:`vecuq.measures.text.TextSettings`.
+    estimator
+        The :class:`vecuq.VecUQ` that ranks the measures, unfitted; by default ``VecUQ(missing="marginal")``, which
+        scores answers that lack some measures by the others.
+    accuracy, confidence
+        With labels: the accuracy of accepted answers, and with which probability it holds; see :class:`vecuq.Gate`.
+    random_state
+        Seed of the split of labelled answers; None is a fixed seed.
+
+    Attributes
+    ----------
+    measures_ : tuple of str
+        The measures, which are the columns of the ranker.
+    ranker_, gate_ : Ranker, Gate or None
+        What ranks and what decides; there is no gate without labels.
+    split_ : dict of str to int
+        How many answers fitted the map, learned weights and certified the gate, and how many of the map's were left
+        out for a missing measure.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> def answer(doubt):
+    ...     return {"text": "Paris", "samples": ["Paris" if rng.random() > doubt else "Lyon" for _ in range(8)]}
+    >>> doubts = rng.random(900)
+    >>> wrong = rng.random(900) < doubts**3 / 2
+    >>> judge = AnswerPipeline(measures=["consistency"], accuracy=0.9).fit(map(answer, doubts), wrong)
+    >>> judge.split_
+    {'map': 300, 'weights': 0, 'gate': 600, 'incomplete': 0}
+    >>> judge("Paris", samples=["Paris"] * 8).accept, judge("Paris", samples=["Lyon"] * 8).accept
+    (True, False)
+    """
+
+    measures_: tuple[str, ...]
+    settings_: text.TextSettings
+    estimator_: VecUQ
+    ranker_: Ranker
+    gate_: Gate | None
+    split_: dict[str, int]
+    date_: str
+
+    @keywords_only
+    def __init__(
+        self,
+        *,
+        measures: str | Sequence[str] | None = None,
+        settings: text.TextSettings | None = None,
+        estimator: VecUQ | None = None,
+        accuracy: float = 0.95,
+        confidence: float = 0.9,
+        random_state: int | None = None,
+    ) -> None:
+        self.measures = measures
+        self.settings = settings
+        self.estimator = estimator
+        self.accuracy = accuracy
+        self.confidence = confidence
+        self.random_state = random_state
+
+    def set_params(self, **params: Any) -> AnswerPipeline:
+        """Set parameters by name; ``estimator__alpha`` and its like also where the estimator is the default one."""
+        nested = any(name.startswith("estimator__") for name in params)
+        if nested and params.get("estimator", self.estimator) is None:
+            params["estimator"] = default_estimator()
+        super().set_params(**params)
+        return self
+
+    def fit(
+        self, records: Iterable[Any], wrong: Any = None, *, correct: Any = None, groups: Any = None, by: Any = None
+    ) -> AnswerPipeline:
+        """Fit map, weights and gate, each to other answers.
+
+        Parameters
+        ----------
+        records
+            Answers: :class:`vecuq.answers.AnswerRecord`, mappings, or replies as :meth:`judge` takes them. A random
+            sample of the answers to be decided.
+        wrong, correct
+            1 or True where an answer is wrong (or right), None or NaN where nobody knows. Without labels there is no
+            gate: answers get an uncertainty and a p-value, and no decision.
+        groups
+            Which answers come together (sessions, documents): a group is never split, and the promise rests on groups.
+        by
+            The category of every answer: each has a certificate of its own, see :meth:`vecuq.Gate.fit`.
+        """
+        settings = text.TextSettings() if self.settings is None else self.settings
+        found = self._wanted()
+        measured = [text.measure_record(record_of(one), found, settings) for one in records]
+        table = _table_of([one.name for one in found], measured)
+        return self.fit_measured(table, wrong, correct=correct, groups=groups, by=by)
+
+    def fit_measured(
+        self, table: ScoreTable, wrong: Any = None, *, correct: Any = None, groups: Any = None, by: Any = None
+    ) -> AnswerPipeline:
+        """Fit to measures that were computed before, by these ``settings``; see :meth:`fit`."""
+        labels = labels_of(wrong, correct, len(table))
+        if labels is None and by is not None:
+            raise TableError("by= names categories with a certificate each, which need labels: give wrong= too.")
+        self.settings_ = text.TextSettings() if self.settings is None else self.settings
+        seed = 0 if self.random_state is None else self.random_state
+        parts = split_rows(labels, groups, len(table), seed)
+        if self.measures is None:
+            self.measures_ = chosen_measures(_rows_of(table, parts.map), n_map=len(parts.map))
+        else:
+            self.measures_ = tuple(one.name for one in self._wanted())
+        table = table.select(self.measures_)
+        self._fit_ranker(table, parts, labels, groups)
+        self.gate_, self.date_ = None, datetime.now(UTC).isoformat(timespec="seconds")
+        if labels is not None:
+            about: dict[str, Any] = {"groups": _some(groups, parts.gate), "by": _some(by, parts.gate)}
+            # Thresholds come from held-back answers, which are others than these even where their measures are equal.
+            about["unlabelled"] = self.ranker_.as_table(held) if len(held := self.ranker_.kept.held) > 1 else None
+            gate = Gate(self.estimator_, accuracy=self.accuracy, confidence=self.confidence, random_state=seed)
+            gate.fit(_rows_of(table, parts.gate), labels[parts.gate] == 0, **about)
+            self._take(gate)
+        return self
+
+    def with_gate(self, gate: Gate) -> AnswerPipeline:
+        """Return a pipeline that decides by another gate, fitted to ``estimator_`` and measures of other answers."""
+        check_is_fitted(self)
+        if gate.model is not self.estimator_:
+            raise SettingError("The gate needs the model of this pipeline: Gate(pipeline.estimator_, ...).")
+        made = copy(self)
+        made._take(gate)
+        return made
+
+    def _take(self, gate: Gate) -> None:
+        """Decide by a gate from now on; it may have left out answers that are equal to some of the map."""
+        self.gate_ = gate
+        self.split_ = {**self.split_, "gate": len(gate.learned_.labelled.scores)}
+
+    def _wanted(self) -> tuple[Measure, ...]:
+        names = [self.measures] if isinstance(self.measures, str) else self.measures
+        return find_measures(names, modality="text")
+
+    def _fit_ranker(self, table: ScoreTable, parts: Split, labels: Array | None, groups: Any) -> None:
+        """Fit the map to complete answers, with weights where enough labels of both kinds learn them."""
+        estimator = clone(default_estimator() if self.estimator is None else self.estimator)
+        if estimator.columns is not None or estimator.flip:
+            raise SettingError("measures= chooses the columns here; leave columns= and flip= of the estimator out.")
+        to_weigh, rows = parts.weights[finite_rows(table.values[parts.weights])], parts.map
+        if labels is not None and _can_weigh(labels[to_weigh]):
+            weights = learn_weights(_rows_of(table, to_weigh), labels[to_weigh] > 0)
+            estimator.set_params(weights=weights)
+        else:
+            to_weigh, rows = to_weigh[:0], np.sort(np.concatenate([parts.map, parts.weights]))
+        whole = rows[finite_rows(table.values[rows])]
+        if len(whole) < 2:
+            raise CalibrationError(
+                f"Only {len(whole):,} of {len(rows):,} answers of the map have all measures {list(self.measures_)}. "
+                f"Name measures that the answers allow, or leave measures= out."
+            )
+        self.estimator_ = estimator.fit(_rows_of(table, whole), groups=_some(groups, whole))
+        self.ranker_ = self.estimator_.ranker_
+        counts = {"map": len(whole), "weights": len(to_weigh), "gate": 0}
+        self.split_ = {**counts, "incomplete": len(rows) - len(whole)}
+
+    def judge(self, reply: Any, samples: Any = (), *, question: str | None = None, by: Any = None) -> Verdict:
+        """Return what is known of one answer, and whether it may be trusted.
+
+        Parameters
+        ----------
+        reply
+            The answer: a reply of a provider's package or its dict, a text, or an :class:`vecuq.answers.AnswerRecord`.
+        samples
+            Further answers to the same question, drawn at random, in any of these forms.
+        question
+            The question, which some measures need.
+        by
+            The category of the answer, where the gate has categories.
+        """
+        if not hasattr(self, "ranker_"):  # what scikit-learn's check finds too, in a hundredth of the time
+            check_is_fitted(self)
+        record = record_of(reply, samples=samples, question=question)
+        measured = text.measure_record(record, _found(self.measures_), self.settings_)
+        values = np.array([list(measured.values.values())])
+        ranking = self._rank(values)
+        p_wrong, accept = self._decided(ranking, values, None if by is None else [by])
+        return Verdict(
+            uncertainty=float(ranking.uncertainty[0]),
+            p_value=None if ranking.p_values is None else float(ranking.p_values[0]),
+            p_wrong=None if p_wrong is None else float(p_wrong[0]),
+            accept=None if accept is None else bool(accept[0]),
+            missing=_reasons(measured),
+            values=measured.values,
+            explain=partial(self._why, values),
+        )
+
+    __call__ = judge
+
+    def measure(self, records: Iterable[Any]) -> ScoreTable:
+        """Return the measures of answers as a score table; NaN where an answer does not allow one."""
+        check_is_fitted(self)
+        found = _found(self.measures_)
+        return _table_of(
+            self.measures_, [text.measure_record(record_of(one), found, self.settings_) for one in records]
+        )
+
+    def rank(self, records: Iterable[Any], **how: Unpack[How]) -> Ranking:
+        """Return score, rank image and p-value of every answer; see :meth:`vecuq.Ranker.rank`."""
+        table = self.measure(records)
+        return self.ranker_.rank(table, **How(**{**self.estimator_.how(), **how}))
+
+    def uncertainty(self, records: Iterable[Any], **how: Unpack[How]) -> Array:
+        """Return one number per answer; higher is more uncertain."""
+        return self.rank(records, **how).uncertainty
+
+    def p_values(self, records: Iterable[Any], **how: Unpack[How]) -> Array:
+        """Return conformal p-values; see :meth:`vecuq.Ranker.p_values`."""
+        table = self.measure(records)
+        return self.ranker_.p_values(table, **How(**{**self.estimator_.how(), **how}))
+
+    def accept(self, records: Iterable[Any], *, by: Any = None) -> NDArray[np.bool_]:
+        """Return which answers may be trusted; see :meth:`vecuq.Gate.accept`."""
+        scores = self._scores_for_gate(records)
+        warn_unlike(self._gate().learned_, scores)
+        return self._gate().accept_scores(scores, by=by)
+
+    def p_wrong(self, records: Iterable[Any], *, interval: bool = False) -> Array:
+        """Return the calibrated probability that each answer is wrong; see :meth:`vecuq.Gate.p_wrong`."""
+        return self._gate().p_wrong_of_scores(self._scores_for_gate(records), interval=interval)
+
+    def why(self, records: Iterable[Any]) -> list[str]:
+        """Return one short sentence per answer: which measure did it; see :meth:`vecuq.Ranker.why`."""
+        table = self.measure(records)
+        return self.ranker_.why(table, missing=self.estimator_.missing)
+
+    def certificate(self) -> Certificate:
+        """Return what is promised of accepted answers, under which assumption, and what the labels showed."""
+        return self._gate().certificate()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the pipeline to one file, whole or not at all; :func:`vecuq.load` reads it."""
+        from vecuq.pipeline.answer_file import parts_of
+
+        write_tensors(path, *parts_of(self))
+
+    def to_bytes(self) -> bytes:
+        """Return what :meth:`save` would write."""
+        from vecuq.pipeline.answer_file import parts_of
+
+        return tensor_bytes(*parts_of(self))
+
+    def describe(self) -> dict[str, Any]:
+        """Return the measures, how texts are compared, the split, and what gate and ranker say of themselves."""
+        check_is_fitted(self)
+        own = {"measures": list(self.measures_), "comparison": self.settings_.to_dict(), "split": dict(self.split_)}
+        gate = {} if self.gate_ is None else {"gate": self.gate_.describe()}
+        return {**own, **gate, **self.ranker_.describe()}
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """Show a fitted pipeline as a card in notebooks, an unfitted one as scikit-learn does."""
+        if not hasattr(self, "ranker_"):
+            return dict(super()._repr_mimebundle_(**kwargs))
+        facts = {"gate": "none: fitted without labels" if self.gate_ is None else repr(self.gate_)}
+        return {"text/plain": repr(self), "text/html": card_of(self.ranker_, "AnswerPipeline", facts)}
+
+    def _rank(self, values: Array) -> Ranking:
+        table = ScoreTable(self.measures_, values)
+        return self.ranker_.rank(table, missing=self.estimator_.missing, warn=False)
+
+    def _decided(self, ranking: Ranking, values: Array, by: Any) -> tuple[Array | None, NDArray[np.bool_] | None]:
+        """Return p_wrong and accept by scores that are known already; nothing without a gate."""
+        if self.gate_ is None:
+            return None, None
+        scores = self.gate_.scoring.settled(ranking.uncertainty, values, ranking.p_values)
+        return self.gate_.p_wrong_of_scores(scores), self.gate_.accept_scores(scores, by=by)
+
+    def _scores_for_gate(self, records: Iterable[Any]) -> Array:
+        gate = self._gate()
+        table = self.measure(records)
+        ranking = self._rank(table.values)
+        return gate.scoring.settled(ranking.uncertainty, table.values, ranking.p_values)
+
+    def _gate(self) -> Gate:
+        check_is_fitted(self)
+        if self.gate_ is None:
+            raise CalibrationError(
+                "This pipeline was fitted without labels, so it decides nothing; fit it again with wrong= or correct=."
+            )
+        return self.gate_
+
+    def _why(self, values: Array) -> str:
+        return self.ranker_.why(ScoreTable(self.measures_, values), missing=self.estimator_.missing)[0]
+
+
+def default_estimator() -> VecUQ:
+    """Return the estimator of a pipeline that was given none."""
+    return VecUQ(missing="marginal")
+
+
+@lru_cache(maxsize=32)
+def _found(names: tuple[str, ...]) -> tuple[Measure, ...]:
+    return find_measures(names, modality="text")
+
+
+def _can_weigh(wrong: Array) -> bool:
+    return bool(min((wrong == 1).sum(), (wrong == 0).sum()) >= FEWEST)
+
+
+def _reasons(measured: text.MeasuredAnswer) -> dict[str, str]:
+    """Return why measures are missing; an infinite one leaves the answer without an uncertainty too."""
+    infinite = {name: "infinite" for name, value in measured.values.items() if np.isinf(value)}
+    return {**measured.reasons, **infinite}
+
+
+def _table_of(names: Sequence[str], measured: Sequence[text.MeasuredAnswer]) -> ScoreTable:
+    values = [[one.values[name] for name in names] for one in measured]
+    return ScoreTable(tuple(names), np.array(values, dtype=float).reshape(len(measured), len(names)))
+
+
+def _rows_of(table: ScoreTable, rows: Rows) -> ScoreTable:
+    return ScoreTable(table.columns, table.values[rows])
+
+
+def _some(given: Any, rows: Rows) -> list[Any] | None:
+    listed = None if given is None else list(given)
+    return None if listed is None else [listed[row] for row in rows]

@@ -1,0 +1,64 @@
+"""From a pipeline of answers and files of new ones to a table of decisions, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vecuq._files import saved_kind
+from vecuq._load import load
+from vecuq.errors import SettingError
+from vecuq.table import PathLike
+from vecuq.workflows.answer_rows import AnswerFiles, answer_rows
+from vecuq.workflows.judging import Judge
+from vecuq.workflows.measuring_answers import WantedOfAnswers
+from vecuq.workflows.places import refuse_place
+from vecuq.workflows.scored_batches import PLAIN, Wanted
+from vecuq.workflows.scoring import Scored, write_scored
+from vecuq.workflows.tally_of_answers import MeasuredAnswers
+from vecuq.workflows.watch import NOBODY, Watch
+
+if TYPE_CHECKING:
+    from vecuq.pipeline import AnswerPipeline
+
+
+def load_answers(model: PathLike, **supplied: Any) -> AnswerPipeline | None:
+    """Read a pipeline of answers; None if the file holds something else. ``supplied`` goes to :func:`vecuq.load`."""
+    if not Path(model).is_file() or saved_kind(Path(model)) != "answer_pipeline":
+        return None
+    found: AnswerPipeline = load(model, **supplied)
+    return found
+
+
+def score_answers(
+    pipeline: AnswerPipeline,
+    files: AnswerFiles,
+    out: PathLike,
+    wanted: Wanted = PLAIN,
+    *,
+    keep: Sequence[str] = (),
+    by: str | None = None,
+    stdout_format: str = "jsonl",
+    force: bool = False,
+    watch: Watch = NOBODY,
+) -> tuple[Scored, MeasuredAnswers]:
+    """Measure and decide answers in files: ``id``, fields to ``keep``, measures, ``uncertainty`` and what a gate adds.
+
+    The numbers are those of :meth:`vecuq.AnswerPipeline.judge`, to the bit. An answer that lacks a measure is scored
+    as the pipeline does it, unless ``wanted`` refuses such answers. ``by`` is the field with the category of an answer.
+    """
+    refuse_place(out, reads=[*files.paths, *files.samples], force=force)
+    judge = None if pipeline.gate_ is None else Judge(pipeline.gate_, by)
+    if judge is None and by is not None:
+        raise SettingError("by= is for a gate with categories; this pipeline was fitted without labels.")
+    if wanted.missing == "nan":
+        wanted = replace(wanted, missing=pipeline.estimator_.missing)
+    wanted.refuse(pipeline.ranker_)
+    if judge is not None:
+        judge.refuse([] if by is None else [by])
+    measures = WantedOfAnswers(pipeline.measures_, pipeline.settings_)
+    with answer_rows(files, measures, keep, texts=[by], watch=replace(watch, rows=None)) as rows:
+        done = write_scored(pipeline.ranker_, rows, out, wanted, stdout_format=stdout_format, judge=judge, watch=watch)
+    return done, rows.measured

@@ -1,0 +1,78 @@
+"""Which measures are taken when nobody names them, and how labelled rows are split."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vecuq import AnswerPipeline, ScoreTable
+from vecuq.errors import CalibrationError
+from vecuq.measures import list_measures
+from vecuq.pipeline.choosing import PREFERRED, chosen_measures, most_columns
+from vecuq.pipeline.splitting import split_rows
+from vecuq.testing.examples import sampled_answers
+
+RNG = np.random.default_rng(0)
+
+
+def table(**columns):
+    return ScoreTable(tuple(columns), np.column_stack(list(columns.values())))
+
+
+def test_every_preferred_measure_exists():
+    assert set(PREFERRED) <= set(list_measures()["text"])
+
+
+def test_columns_that_never_vary_or_repeat_an_order_are_left_out():
+    first, second = RNG.random(100), RNG.random(100)
+    found = table(msp=first, perplexity=3 * first + 1, consistency=second, sar=np.ones(100))
+    assert chosen_measures(found, n_map=1000) == ("msp", "consistency")
+
+
+def test_a_measure_that_many_answers_lack_is_left_out_and_one_that_few_lack_is_not():
+    few, many = RNG.random((2, 100))
+    few[:5], many[:6] = np.nan, np.nan
+    assert chosen_measures(table(msp=few, consistency=many), n_map=1000) == ("msp",)
+
+
+def test_few_rows_take_few_columns_in_the_order_of_preference():
+    found = ScoreTable(PREFERRED[::-1], RNG.random((60, len(PREFERRED))))
+    assert chosen_measures(found, n_map=60) == PREFERRED[:3]
+    assert len(chosen_measures(found, n_map=10**6)) == 10
+    assert all(8 * (2 ** most_columns(n) - 1) <= n for n in (56, 119, 120, 8_183, 8_184))
+
+
+def test_no_usable_measure_is_an_error_with_the_shares():
+    with pytest.raises(CalibrationError, match=r"msp 0%.*Name some"):
+        chosen_measures(table(msp=np.full(50, np.nan)), n_map=50)
+
+
+def test_a_pipeline_chooses_by_its_map_alone():
+    answers, wrong = sampled_answers(300, 2)
+    made = AnswerPipeline(accuracy=0.6).fit(answers, wrong)
+    alone = split_rows(wrong.astype(float), None, 300, 0).map
+    again = AnswerPipeline().fit([answers[row] for row in alone])
+    assert made.measures_ == again.measures_
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=80), st.integers(0, 9), st.data())
+def test_no_row_does_two_things_and_no_group_is_split(groups, seed, data):
+    labels = data.draw(st.lists(st.sampled_from([0.0, 1.0, np.nan]), min_size=len(groups), max_size=len(groups)))
+    wrong = np.array(labels)
+    parts = split_rows(wrong, groups, len(groups), seed)
+    rows = np.concatenate([parts.map, parts.weights, parts.gate])
+    assert len(np.unique(rows)) == len(rows)
+    assert not np.isnan(wrong[parts.gate]).any()
+    of = {name: {groups[row] for row in found} for name, found in vars(parts).items()}
+    assert not of["map"] & of["gate"]
+    assert not of["weights"] & (of["map"] | of["gate"])
+    unused = set(range(len(groups))) - set(rows.tolist())
+    assert all(np.isnan(wrong[row]) and groups[row] in of["gate"] | of["weights"] for row in unused)
+
+
+def test_the_split_is_a_draw_by_the_seed():
+    wrong = np.zeros(3_000)
+    first, again, other = (split_rows(wrong, None, 3_000, seed) for seed in (0, 0, 1))
+    assert first.counts() == {"map": 1_000, "weights": 300, "gate": 1_700}
+    np.testing.assert_array_equal(first.gate, again.gate)
+    assert not np.array_equal(first.gate, other.gate)
