@@ -1,12 +1,16 @@
 """Replies saved as streams are read as if they had come whole."""
 
 import json
+from contextlib import suppress
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from vecuq.answers import LINE_BYTES, read_answers, streams
 from vecuq.answers.streams import CUT_SHORT
 from vecuq.errors import TableError
+from vecuq.testing.hostile.json_level import altered, as_json
 
 
 def chunk(piece=None, *, name="chatcmpl-1", index=0, finish=None, **delta):
@@ -311,3 +315,17 @@ def test_a_whole_reply_and_a_streamed_one_are_two_questions(write):
         ("2", "Paris"),
         ("3", "Rome"),
     ]
+
+
+WHOLE = [*answer("Par", "is"), *response_events("Rome"), *message_events(("text_delta", ["Lyon"])), piece("Nice")]
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_events_in_any_order_with_odd_values_are_read_or_refused(write, data):
+    events = data.draw(st.lists(st.sampled_from(WHOLE), min_size=1, max_size=8))
+    place = data.draw(st.integers(0, len(events) - 1))
+    events[place] = data.draw(altered(events[place]))[0]
+    with suppress(TableError):
+        for record in read_answers(write(*map(as_json, events))):
+            assert record.greedy is not None or record.samples

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from vecuq.answers.tokens import ends_answer
+from vecuq.answers.tokens import WORD_MARKS, ends_answer
 
 Raw = Sequence[bytes | None] | None
 NOT_OF_THE_TEXT = (
@@ -24,7 +24,6 @@ _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 # Tokens after which a model that thinks begins its answer.
 _THOUGHT = re.compile(r"\s*(?:</(?:think|thinking|reasoning|thought)>|\[/THINK\]|<\|message\|>)\s*")
 _CUT = ("length", "max_tokens")
-_MARKS = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
 
 
 class Run(NamedTuple):
@@ -111,7 +110,7 @@ def aligned(
 
 def _spellings(tokens: Sequence[str], raw: Raw) -> Iterator[list[bytes]]:
     """Yield the bytes of every token without blanks, in each way in which tokens may be written."""
-    yield [_bare(token.translate(_MARKS).encode(errors="replace")) for token in tokens]
+    yield [_bare(token.translate(WORD_MARKS).encode(errors="replace")) for token in tokens]
     if raw is not None and all(one is not None for one in raw):
         yield [_bare(one or b"") for one in raw]
     if any(map(_BYTE.fullmatch, tokens)):
@@ -125,7 +124,7 @@ def _spellings(tokens: Sequence[str], raw: Raw) -> Iterator[list[bytes]]:
 def _of_fallback(token: str) -> bytes:
     """Return the byte that SentencePiece writes as ``<0xE2>``, or the bytes of any other token."""
     found = _BYTE.fullmatch(token)
-    return bytes([int(found[1], 16)]) if found else token.translate(_MARKS).encode(errors="replace")
+    return bytes([int(found[1], 16)]) if found else token.translate(WORD_MARKS).encode(errors="replace")
 
 
 def _byte_level() -> dict[int, int]:

@@ -8,7 +8,7 @@ from typing import Any
 from vecuq.answers.fields import as_list, as_mapping, as_text
 from vecuq.answers.readers.gemini import either_case
 from vecuq.answers.schema import MOST_ANSWERS
-from vecuq.errors import TableError
+from vecuq.answers.stream_replies import index_of
 
 # What an event of Anthropic adds to which field of a block.
 _DELTAS = {
@@ -21,7 +21,6 @@ _EVENTS = (
     *("content_block_start", "content_block_delta", "content_block_stop"),
 )
 _IDS = ("responseId", "response_id")
-_MOST_BLOCKS = 10_000
 
 
 class MessageStream:
@@ -55,9 +54,9 @@ class MessageStream:
             self.has_ended = self._head.get("stop_reason") is not None
         elif kind == "content_block_start":
             block = as_mapping(fields.get("content_block"), "content_block")
-            self._blocks[_place(fields)] = ({**block}, {})
+            self._blocks[index_of(fields)] = ({**block}, {})
         elif kind == "content_block_delta":
-            self._add_delta(_place(fields), as_mapping(fields.get("delta"), "delta"))
+            self._add_delta(index_of(fields), as_mapping(fields.get("delta"), "delta"))
         self.is_closed = kind == "message_stop"
 
     def _add_delta(self, place: int, delta: Mapping[str, Any]) -> None:
@@ -71,13 +70,6 @@ class MessageStream:
         """Return the message as it would have come whole."""
         content = [_block(*known) for _, known in sorted(self._blocks.items(), key=lambda pair: pair[0])]
         return {**self._head, "content": content}
-
-
-def _place(fields: Mapping[str, Any]) -> int:
-    place = fields.get("index", 0)
-    if isinstance(place, bool) or not isinstance(place, int) or not 0 <= place < _MOST_BLOCKS:
-        raise TableError(f"the index of a block must be a whole number from 0 to {_MOST_BLOCKS - 1:,}.")
-    return place
 
 
 def _block(start: Mapping[str, Any], pieces: Mapping[str, list[str]]) -> dict[str, Any]:
@@ -120,8 +112,7 @@ class GeminiStream:
         self._last |= {name: value for name, value in fields.items() if value is not None}
         for candidate in as_list(fields.get("candidates") or [], "candidates", most=MOST_ANSWERS):
             given = as_mapping(candidate, "a candidate")
-            index = given.get("index")
-            known = self._candidates.setdefault(index if isinstance(index, int) else 0, {"parts": [], "steps": {}})
+            known = self._candidates.setdefault(index_of(given), {"parts": [], "steps": {}})
             content = as_mapping(given.get("content") or {}, "content")
             known["parts"] += as_list(content.get("parts") or [], "parts")
             known["finish"] = either_case(given, "finishReason") or known.get("finish")

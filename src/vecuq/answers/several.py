@@ -9,13 +9,13 @@ from typing import Any
 from vecuq.answers.fields import as_list
 from vecuq.answers.lines import Entry, TornFileError
 from vecuq.answers.parts import Part
+from vecuq.answers.readers.envelope import Envelope
 from vecuq.answers.readers.sglang import is_sglang
 from vecuq.answers.schema import MOST_ANSWERS
 from vecuq.errors import TableError
 
 Fields = Mapping[str, Any]
 _NAMES = ("responses", "response", "replies")
-_QUESTIONS = ("id", "question_id", "question", "prompt", "request", "response")
 _UNKNOWN = (
     "a list of replies of SGLang without their prompts: they may be samples of one question or answers to several. "
     "Add `question` to each, or write the samples of one question as a list on one line of a .jsonl file."
@@ -90,6 +90,9 @@ def _is_nameless(entry: Entry) -> bool:
     """Whether an entry is a reply of SGLang, which has no id and no question."""
     try:
         fields = entry.fields()
+        if not isinstance(fields, Mapping) or not is_sglang(fields):
+            return False
+        envelope = Envelope.of(fields)
+        return envelope.name is None and envelope.question is None
     except TableError:
         return False
-    return isinstance(fields, Mapping) and is_sglang(fields) and not any(name in fields for name in _QUESTIONS)

@@ -13,7 +13,8 @@ from vecuq.answers.fields import as_list, as_mapping, as_text
 from vecuq.answers.schema import MOST_ANSWERS
 from vecuq.errors import TableError
 
-# The data of the last event of a stream.
+# How the lines of an event stream begin, and the data of its last event.
+SSE = (b"data:", b"event:", b"id:", b"retry:", b":")
 DONE = b"[DONE]"
 _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
 _ENDED = ("response.completed", "response.incomplete", "response.failed", "error")
@@ -62,7 +63,7 @@ class ChatStream:
         self._usage = self._usage if fields.get("usage") is None else fields["usage"]
         for choice in as_list(fields.get("choices") or [], "choices", most=MOST_ANSWERS):
             given = as_mapping(choice, "a choice")
-            self._choices.setdefault(_index(given), _Choice()).add(given)
+            self._choices.setdefault(index_of(given), _Choice()).add(given)
 
     @property
     def has_ended(self) -> bool:
@@ -76,10 +77,11 @@ class ChatStream:
         return {**self._head, **counted, "object": "chat.completion", "choices": choices}
 
 
-def _index(choice: Mapping[str, Any]) -> int:
-    index = choice.get("index", 0)
+def index_of(fields: Mapping[str, Any]) -> int:
+    """Return which of several texts a piece belongs to; without an index, to the first."""
+    index = 0 if fields.get("index") is None else fields["index"]
     if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < MOST_ANSWERS:
-        raise TableError(f"the index of a choice must be a whole number from 0 to {MOST_ANSWERS - 1:,}.")
+        raise TableError(f"an index must be a whole number from 0 to {MOST_ANSWERS - 1:,}.")
     return index
 
 
@@ -112,9 +114,9 @@ class _Choice:
 
     def _add_call(self, call: Mapping[str, Any]) -> None:
         """Add a piece of a call of a tool under its index: a name once, and arguments bit by bit."""
-        function, index = call.get("function"), call.get("index")
+        function = call.get("function")
         if isinstance(function, Mapping):
-            known = self._calls.setdefault(index if isinstance(index, int) else 0, {"name": [], "arguments": []})
+            known = self._calls.setdefault(index_of(call), {"name": [], "arguments": []})
             for name, pieces in known.items():
                 pieces.extend([function[name]] if isinstance(function.get(name), str) else [])
 

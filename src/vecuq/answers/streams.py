@@ -14,11 +14,10 @@ from vecuq._check import one_line
 from vecuq.answers.lines import LINE_BYTES, MOST_BRACKETS, Entry, TornFileError, parsed
 from vecuq.answers.message_streams import GeminiStream, MessageStream
 from vecuq.answers.readers.gemini import either_case
-from vecuq.answers.stream_replies import DONE, ChatStream, ResponseStream
+from vecuq.answers.stream_replies import DONE, SSE, ChatStream, ResponseStream
 from vecuq.errors import TableError
 
 CUT_SHORT = "The stream of an answer ends before the answer does; what came of it was read."
-_SSE = (b"data:", b"event:", b"id:", b"retry:", b":")
 _MARKS = (
     *(b'"chat.completion.chunk"', b'"text_completion"', b'"response.', b'"responseId"', b'"response_id"'),
     *(b'"message_start"', b'"message_delta"', b'"message_stop"', b'"content_block_', b'"ping"'),
@@ -59,7 +58,7 @@ def _data(content: bytes | Mapping[str, Any] | None) -> bytes | None:
     """Return the JSON of an event; nothing for a line without data, None for what is no part of a stream."""
     if not isinstance(content, bytes):
         return None
-    if content.startswith(_SSE):
+    if content.startswith(SSE):
         return content.removeprefix(b"data:").strip() if content.startswith(b"data:") else b""
     return content if any(mark in content for mark in _MARKS) else None
 

@@ -15,7 +15,7 @@ LEAST_LOGPROB = -9999.0
 # Tokens with which models end an answer, or pad a row of a matrix.
 _END = re.compile(r"<\|[^|<>]*\|>|<\uff5c[^<>]*\uff5c>|</s>|<(?:eos|pad|end_of_turn)>|\[(?:EOS|PAD|SEP)\]|")
 # How tokenizers write the blank before a word, and the end of a line.
-_WORD_MARKS = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
+WORD_MARKS = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
 
 
 def logprob(value: Any) -> float:
@@ -99,7 +99,7 @@ def spelt(tokens: Sequence[str]) -> tuple[str, ...]:
     >>> spelt(["\u2581It", "\u2581is"]), spelt(["It", " is"])
     ((' It', ' is'), ('It', ' is'))
     """
-    return tuple(token.translate(_WORD_MARKS) for token in tokens)
+    return tuple(token.translate(WORD_MARKS) for token in tokens)
 
 
 def spelt_as_in(text: str, tokens: Sequence[str]) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ def spelt_as_in(text: str, tokens: Sequence[str]) -> tuple[str, ...]:
     >>> spelt_as_in("It is", ["It", "\u0120is"]), spelt_as_in("\u0120gantija", ["\u0120", "gantija"])
     (('It', ' is'), ('Ġ', 'gantija'))
     """
-    return tuple(tokens) if text.translate(_WORD_MARKS) != text else spelt(tokens)
+    return tuple(tokens) if text.translate(WORD_MARKS) != text else spelt(tokens)
 
 
 def ends_answer(token: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vecuq.answers.fields import as_mapping
-from vecuq.answers.stream_replies import DONE, ChatStream
+from vecuq.answers.stream_replies import DONE, SSE, ChatStream
 from vecuq.errors import TableError
 
 
@@ -23,7 +23,7 @@ def is_stream(content: bytes) -> bool:
     >>> is_stream(b"data: {}"), is_stream(b'{"data": 1}')
     (True, False)
     """
-    return content.lstrip()[:6].startswith((b"data:", b"event:", b"id:", b"retry:", b":"))
+    return content.lstrip()[:6].startswith(SSE)
 
 
 def reply_of_stream(content: bytes) -> dict[str, Any]:
