@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from vecuq.answers import record_of
+from vecuq.answers import read_answers, record_of
 from vecuq.errors import TableError
 
 
@@ -101,3 +101,11 @@ def test_a_mean_log_prob_is_no_total_where_the_model_thought(only):
     assert only({"candidates": [counted], "usageMetadata": usage}).greedy.logprob is None
     shown = {**counted, "content": {"parts": [{"text": "Hm", "thought": True}, {"text": "Paris"}]}}
     assert only({"candidates": [shown]}).greedy.logprob is None
+
+
+def test_the_input_of_a_batch_brings_its_questions(write):
+    request = {"contents": [{"parts": [{"text": "Capital?"}], "role": "user"}]}
+    asked = write({"key": "a", "request": request}, name="input.jsonl")
+    replies = write({"key": "a", "response": {"candidates": [candidate("Paris")]}}, name="replies.jsonl")
+    (record,) = read_answers([replies, asked], strict=True)
+    assert (record.id, record.question, record.greedy.text) == ("a", "Capital?", "Paris")

@@ -19,12 +19,19 @@ _OUTCOMES = ("succeeded", "errored", "canceled", "expired")
 
 
 def is_anthropic(fields: Mapping[str, Any]) -> bool:
-    """Whether a line is a message, holds one under ``response``, or is a line of a batch's results."""
-    return _is_message(Envelope.of(fields).reply) or _outcome(fields) is not None
+    """Whether a line is a message, holds one under ``response``, or is a line of a batch, input or results."""
+    return _is_message(Envelope.of(fields).reply) or _outcome(fields) is not None or _is_request(fields)
 
 
 def _is_message(reply: Mapping[str, Any]) -> bool:
     return reply.get("type") == "message" and isinstance(reply.get("content"), list)
+
+
+def _is_request(fields: Mapping[str, Any]) -> bool:
+    """Whether a line is a request of a batch, without its result."""
+    params = fields.get("params")
+    asks = isinstance(params, Mapping) and isinstance(params.get("messages"), list)
+    return asks and Envelope.of(fields).is_request and not _is_message(fields)
 
 
 def _outcome(fields: Mapping[str, Any]) -> str | None:
@@ -37,6 +44,8 @@ def _outcome(fields: Mapping[str, Any]) -> str | None:
 def read_anthropic(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
     """Return the text of one message: its text blocks, and tool calls as their names with arguments; no reasoning."""
     envelope, outcome = Envelope.of(fields), _outcome(fields)
+    if _is_request(fields):
+        return envelope.part(answers=())
     if outcome not in (None, "succeeded"):
         raise TableError(f"the request was {outcome}; the batch has no answer to it{_why(fields)}.")
     if outcome is not None:
@@ -71,8 +80,8 @@ def _answer(body: Mapping[str, Any]) -> Spoken | str:
 
 ANTHROPIC = Format(
     "anthropic",
-    "messages of Anthropic, and results of Message Batches",
-    '`type` "message" beside a list `content`, or `custom_id` beside `result`',
+    "messages of Anthropic, and Message Batches, input and results",
+    '`type` "message" beside a list `content`, or `custom_id` beside `result` or `params`',
     is_anthropic,
     read_anthropic,
 )

@@ -19,6 +19,8 @@ ONLY_REASONING = "it is reasoning alone, and ended before the answer"
 # Ids that servers give to replies; such an id does not name a question.
 _REPLY_ID = re.compile(r"(?:chatcmpl|cmpl-|gen-|resp_|msg_|batch_req_|req_).*", re.IGNORECASE)
 _UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
+# Under these names a line holds its request.
+_REQUESTS = ("request", "params", "body")
 _GOOD_STATUS = range(200, 300)
 _QUESTIONS = ("question", "prompt", "inputs", "input", "messages", "contents")
 # Under these names a request holds its settings.
@@ -50,11 +52,9 @@ class Envelope(NamedTuple):
     @property
     def is_request(self) -> bool:
         """Whether the line is a request alone, as in a Batch input file."""
-        return (
-            "custom_id" in self.fields
-            and "response" not in self.fields
-            and isinstance(self.fields.get("body"), Mapping)
-        )
+        named = any(name in self.fields for name in ("custom_id", "key"))
+        answered = any(name in self.fields for name in ("response", "result", "error"))
+        return named and not answered and any(isinstance(self.fields.get(name), Mapping) for name in _REQUESTS)
 
     def refuse_error(self) -> None:
         """Raise with the server's own words if it returned an error."""

@@ -9,7 +9,7 @@ from typing import Any
 from vecuq._check import one_line
 from vecuq.answers.fields import as_list, as_mapping, as_text
 from vecuq.answers.parts import Part
-from vecuq.answers.readers.envelope import ONLY_REASONING, TOOL_CALLS, Envelope, finish_of, recognised_in
+from vecuq.answers.readers.envelope import ONLY_REASONING, TOOL_CALLS, Envelope, finish_of
 from vecuq.answers.readers.format import Format
 from vecuq.answers.readers.messages import call_text
 from vecuq.answers.readers.rows import Rows, Spoken, TokenRow, Top, spoken
@@ -41,9 +41,22 @@ def is_gemini(fields: Mapping[str, Any]) -> bool:
     )
 
 
-def read_gemini(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
-    """Return one answer per candidate."""
+def _is_line(fields: Mapping[str, Any]) -> bool:
+    """Whether a line is a reply, holds one, or is a request of a batch."""
+    return is_gemini(Envelope.of(fields).reply) or _is_request(fields)
+
+
+def _is_request(fields: Mapping[str, Any]) -> bool:
+    """Whether a line is a request of a batch, without its reply."""
     envelope = Envelope.of(fields)
+    return isinstance(envelope.request.get("contents"), list) and envelope.is_request and not is_gemini(fields)
+
+
+def read_gemini(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
+    """Return one answer per candidate; a request alone brings its question and no answer."""
+    envelope = Envelope.of(fields)
+    if _is_request(fields):
+        return envelope.part(answers=())
     reply = envelope.reply
     candidates = as_list(reply.get("candidates") or [], "candidates", most=MOST_ANSWERS)
     if not candidates:
@@ -143,7 +156,7 @@ def _total(mean: Any, count: Any) -> float | None:
 GEMINI = Format(
     "gemini",
     "replies of Gemini, and lines of its batches",
-    "`candidates` with `content` or `finishReason`, alone or under `response`",
-    recognised_in(is_gemini),
+    "`candidates` with `content` or `finishReason`, alone or under `response`; or `key` beside a `request`",
+    _is_line,
     read_gemini,
 )
