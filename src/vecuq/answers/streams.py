@@ -20,10 +20,10 @@ from vecuq.errors import TableError
 CUT_SHORT = "The stream of an answer ends before the answer does; what came of it was read."
 _MARKS = (
     *(b'"chat.completion.chunk"', b'"text_completion"', b'"response.', b'"responseId"', b'"response_id"'),
-    *(b'"message_start"', b'"message_delta"', b'"message_stop"', b'"content_block_', b'"ping"'),
+    *(b'"message_', b'"content_block_'),
 )
 _BEGINS = ("response.created", "message_start")
-_KEEP_ALIVE = {"type": "ping"}
+_KEEP_ALIVE, _LONGEST_PING = {"type": "ping"}, 32
 _MOST_OPEN = 32
 # An event may be spread over several lines of data; each is tried, so they are few and short.
 _MOST_LINES, _MOST_BYTES = 1_000, 2**20
@@ -60,7 +60,8 @@ def _data(content: bytes | Mapping[str, Any] | None) -> bytes | None:
         return None
     if content.startswith(SSE):
         return content.removeprefix(b"data:").strip() if content.startswith(b"data:") else b""
-    return content if any(mark in content for mark in _MARKS) else None
+    is_event = any(mark in content for mark in _MARKS) or (len(content) < _LONGEST_PING and b'"ping"' in content)
+    return content if is_event else None
 
 
 def _whole_events(entries: Iterable[Entry]) -> Iterator[Entry]:

@@ -110,7 +110,9 @@ def spelt_as_in(text: str, tokens: Sequence[str]) -> tuple[str, ...]:
     >>> spelt_as_in("It is", ["It", "\u0120is"]), spelt_as_in("\u0120gantija", ["\u0120", "gantija"])
     (('It', ' is'), ('Ġ', 'gantija'))
     """
-    return tuple(tokens) if text.translate(WORD_MARKS) != text else spelt(tokens)
+    if "".join(tokens).isascii() or text.translate(WORD_MARKS) != text:  # no mark is ASCII, and most tokens are
+        return tuple(tokens)
+    return spelt(tokens)
 
 
 def ends_answer(token: str) -> bool:

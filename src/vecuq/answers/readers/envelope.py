@@ -113,8 +113,8 @@ class Envelope(NamedTuple):
         for held in (self.fields, self.request, self.reply):
             for name in _QUESTIONS:
                 found = held.get(name)
-                asked = conversation(found[0] if isinstance(found, list) and len(found) == 1 else found)
-                asked = conversation(found) if asked is None else asked
+                only = found[0] if isinstance(found, list) and len(found) == 1 else None
+                asked = only if isinstance(only, str) else None if found is None else conversation(found)
                 if asked is not None:
                     return asked
         text = self.request.get("text")  # as SGLang calls it

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import compress
 from typing import Any, NamedTuple
 
 from vecuq.answers.alignment import own_tokens
@@ -35,13 +34,20 @@ class Rows(NamedTuple):
     """Lists with one entry per token and how many of the last ended the answer, bytes where known, and notes."""
 
     lists: dict[str, Any]
-    raw: list[bytes | None] | None = None
+    raw: Sequence[bytes | None] | None = None
     notes: tuple[str, ...] = ()
 
     @staticmethod
     def of(listed: Any, name: str, *, renormalise: bool = False) -> Rows:
         """Read objects with ``token``, ``logprob``, ``top_logprobs`` and perhaps ``bytes``; None is no tokens."""
-        return Rows.table([] if listed is None else map(_row, as_list(listed, name)), renormalise=renormalise)
+        rows = [] if listed is None else [as_mapping(one, "a token") for one in as_list(listed, name)]
+        found = _Columns(
+            [_spelling(row.get("token")) for row in rows],
+            [logprob(row.get("logprob")) for row in rows],
+            [top_of(row.get("top_logprobs")) for row in rows],
+            [_bytes(row.get("bytes")) for row in rows],
+        )
+        return _rows(found, 0, (), renormalise)
 
     @staticmethod
     def table(given: Iterable[TokenRow], *, renormalise: bool = False) -> Rows:
@@ -53,26 +59,10 @@ class Rows(NamedTuple):
         {'tokens': ('Hi', '.'), 'logprobs': (-1.0, -0.5), 'n_end': 0}
         """
         rows = list(given)
-        if not rows:
-            return Rows({})
-        tokens, values, tops, raw, ends = map(list, zip(*rows, strict=True))
-        n_end, notes = 0, list[str]()
-        if any(ends):
-            n_end = next((place for place, end in enumerate(reversed(ends)) if not end), len(ends))
-            kept = [not end or len(ends) - place <= n_end for place, end in enumerate(ends)]
-            tokens, values, tops, raw = (list(compress(one, kept)) for one in (tokens, values, tops, raw))
-            notes += [] if all(kept) else [SPECIAL]
-        corrected = (
-            list(map(_true_value, tokens, values, tops)) if min(values, default=0.0) <= LEAST_LOGPROB else values
-        )
-        lists = {
-            "tokens": None if None in tokens else tuple(tokens),
-            "logprobs": tuple(corrected),
-            "n_end": n_end,
-            **known_of_top([[value for _, value in top] for top in tops], len(tokens), renormalise),
-        }
-        notes += [] if corrected == values else [FROM_TOP]
-        return Rows(lists, raw, tuple(notes))
+        n_end = next((place for place, row in enumerate(reversed(rows)) if not row.is_end), len(rows))
+        kept = [row for row in rows[: len(rows) - n_end] if not row.is_end] + rows[len(rows) - n_end :]
+        columns = map(list, zip(*(row[:-1] for row in kept), strict=True)) if kept else ()
+        return _rows(_Columns(*columns), n_end, () if len(kept) == len(rows) else (SPECIAL,), renormalise)
 
     def of_text(self, text: str, finish: str | None, *, hidden: str | None = None) -> Rows:
         """Return the rows that spell a text, and those that ended it."""
@@ -109,15 +99,31 @@ def spoken(text: str, finish: str | None, rows: Rows | None = None, *, hidden: s
     return Spoken(Answer(text=text.strip(), finish=finish, **own.lists), own.notes)
 
 
-def _row(given: Any) -> TokenRow:
-    fields = as_mapping(given, "a token")
-    token = fields.get("token")
-    return TokenRow(
-        None if token is None else as_text(token, "a token"),
-        logprob(fields.get("logprob")),
-        top_of(fields.get("top_logprobs")),
-        _bytes(fields.get("bytes")),
-    )
+class _Columns(NamedTuple):
+    """Tokens, one list for each field of :class:`TokenRow`."""
+
+    tokens: Sequence[str | None] = ()
+    values: Sequence[float] = ()
+    tops: Sequence[Top] = ()
+    raw: Sequence[bytes | None] = ()
+
+
+def _rows(given: _Columns, n_end: int, notes: tuple[str, ...], renormalise: bool) -> Rows:
+    tokens, values, tops, raw = given
+    if not tokens:
+        return Rows({}, notes=notes)
+    corrected = list(map(_true_value, tokens, values, tops)) if min(values) <= LEAST_LOGPROB else values
+    lists = {
+        "tokens": None if None in tokens else tuple(tokens),
+        "logprobs": tuple(corrected),
+        "n_end": n_end,
+        **known_of_top([[value for _, value in top] for top in tops], len(tokens), renormalise),
+    }
+    return Rows(lists, raw, notes if corrected == values else (*notes, FROM_TOP))
+
+
+def _spelling(token: Any) -> str | None:
+    return None if token is None else as_text(token, "a token")
 
 
 def top_of(listed: Any, *, name: str = "top_logprobs", spelling: str = "token") -> Top:
