@@ -70,3 +70,17 @@ def test_log_probs_as_objects_are_matched_with_the_text(read, logprobs):
 def test_a_total_of_more_tokens_than_the_text_has_is_left_out(only):
     row = {"text": "Paris", "tokens": ["Hm", " Paris"], "logprobs": [-3.0, -0.5], "cumulative_logprob": -3.5}
     assert only(row).greedy.total_logprob == -0.5
+
+
+def test_margins_and_certainties_are_read_and_cut_with_the_log_probs(only):
+    row = {
+        "generated_texts": ["Paris", "Lyon it is"],
+        "tokens": [["Paris", "</s>", "<pad>"], ["Lyon", " it", " is"]],
+        "logprobs": [[-0.5, -0.1, None], [-1.0, -0.2, -0.3]],
+        "margins": [[0.5, 0.25, 0.0], [0.1, 0.2, 0.3]],
+        "certainties": [[2.0, 1.0, 0.0], [3.0, 2.0, 1.0]],
+    }
+    first, second = only(row).samples
+    assert (first.margins, first.certainties, first.n_end) == ((0.5, 0.25), (2.0, 1.0), 1)
+    assert (second.margins, second.certainties) == ((0.1, 0.2, 0.3), (3.0, 2.0, 1.0))
+    assert only({"generated_text": "Paris", "margins": [0.5, 0.5]}).greedy.margins == (0.5, 0.5)
