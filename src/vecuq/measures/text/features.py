@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array
 from vecuq.compare import (
+    COMPARISONS,
     CONTRADICTION,
     ENTAILMENT,
     Comparison,
@@ -26,7 +27,7 @@ from vecuq.compare import (
 )
 from vecuq.errors import VecuqError
 from vecuq.measures.text.graph import Spectrum
-from vecuq.measures.text.relevance import token_relevance, token_relevances
+from vecuq.measures.text.relevance import token_relevances
 from vecuq.measures.text.semantic import semantic_classes
 from vecuq.measures.text.settings import RECORDED, TextSettings
 
@@ -182,18 +183,8 @@ class AnswerFeatures:
             raise MissingFeatureError("an empty sample has no tokens to weigh")
         if not all(map(len, self.sample_token_logprobs)):
             raise MissingFeatureError("samples without tokens")
-        self._weigh_together()
         pairs = zip(self.samples, self.sample_token_logprobs, strict=True)
         return [self._sample_relevance(sample, logprobs) for sample, logprobs in pairs]
-
-    def _weigh_together(self) -> None:
-        """Weigh the tokens of all samples at once, which is faster than one sample after the other."""
-        if self.settings.similarity == RECORDED:
-            return
-        listed = [sample.text_tokens for sample in self.samples if sample.token_similarity is None]
-        given = list(dict.fromkeys(tokens for tokens in listed if tokens is not None))
-        found = token_relevances(given, self.record.question or "", similarity=self._weighing)
-        self._relevance_of_tokens |= {(tokens, 0): one for tokens, one in zip(given, found, strict=True)}
 
     def _sample_relevance(self, sample: Answer, logprobs: Array) -> Array:
         similarity = sample.token_similarity
@@ -392,11 +383,20 @@ class AnswerFeatures:
         return found
 
     def _weighed(self, tokens: tuple[str, ...], n_end: int) -> Array:
-        key = (tokens, n_end)
-        if key not in self._relevance_of_tokens:
-            question = self.record.question or ""
-            self._relevance_of_tokens[key] = token_relevance(tokens, question, similarity=self._weighing, n_end=n_end)
-        return self._relevance_of_tokens[key]
+        """Return the relevance of some tokens; by ROUGE-L, those of all samples at once take hardly longer."""
+        known = self._relevance_of_tokens
+        if (tokens, n_end) not in known:
+            cheap = self._weighing.comparison is COMPARISONS["rouge_l"]
+            wanted = dict.fromkeys([(tokens, n_end), *(self._tokens_of_samples if cheap else ())])
+            new = [one for one in wanted if one not in known]
+            found = token_relevances(new, self.record.question or "", similarity=self._weighing)
+            known.update(zip(new, found, strict=True))
+        return known[tokens, n_end]
+
+    @property
+    def _tokens_of_samples(self) -> list[tuple[tuple[str, ...], int]]:
+        found = (sample.text_tokens for sample in self.record.samples if sample.token_similarity is None)
+        return [(tokens, 0) for tokens in found if tokens is not None]
 
 
 def _numbers(values: Any, name: str) -> Array:

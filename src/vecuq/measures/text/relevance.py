@@ -54,20 +54,20 @@ def token_relevance(tokens: Sequence[str], question: str = "", *, similarity: An
     """
     whole_number("n_end", n_end, 0)
     cache = similarity if isinstance(similarity, PairCache) else PairCache(comparison_of(similarity))
-    return token_relevances([tokens], question, similarity=cache, n_end=n_end)[0]
+    return token_relevances([(tokens, n_end)], question, similarity=cache)[0]
 
 
 def token_relevances(
-    answers: Sequence[Sequence[str]], question: str, *, similarity: PairCache, n_end: int = 0
+    answers: Sequence[tuple[Sequence[str], int]], question: str, *, similarity: PairCache
 ) -> list[Array]:
-    """Return :func:`token_relevance` of several answers to one question; all at once is faster than one by one."""
-    texts = [tokens[: max(len(tokens) - n_end, 0)] if len(tokens) > 1 else () for tokens in answers]
+    """Return :func:`token_relevance` of several answers to one question, each its tokens and ``n_end``, at once."""
+    texts = [tokens[: max(len(tokens) - n_end, 0)] if len(tokens) > 1 else () for tokens, n_end in answers]
     pieces = [_plain(tokens) for tokens in texts]
     weigh = _by_rouge_l if similarity.comparison is COMPARISONS["rouge_l"] else _by_comparison
     weighed = weigh(pieces, question, similarity)
     return [
         one if len(one) == len(tokens) else _placed(one, tokens, text)
-        for one, tokens, text in zip(weighed, answers, texts, strict=True)
+        for one, (tokens, _), text in zip(weighed, answers, texts, strict=True)
     ]
 
 
