@@ -223,7 +223,7 @@ class AnswerFeatures:
         if self.answer.text is None:
             raise MissingFeatureError("no text of the answer")
         answer, texts = [self.answer.text], self.texts
-        there = self._cache.table(answer, texts)[0]
+        there: Array = self._cache.table(answer, texts)[0]
         return there if self.comparison.symmetric else (there + self._cache.table(texts, answer)[:, 0]) / 2
 
     @cached_property
