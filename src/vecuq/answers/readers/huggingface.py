@@ -26,6 +26,7 @@ BESIDE_A_QUESTION = tuple(
     for name in (f"{one}s", one)
 )
 QUESTIONS = ("question", "prompt", "input", "instruction")
+_SAMPLED = ("samples", "sampled_responses", "sampled_answers", *(name for name in BESIDE_A_QUESTION if name[-1] == "s"))
 FULL_TEXT = "A generated text began with its prompt, as pipelines return it; the prompt was cut off."
 
 
@@ -50,8 +51,16 @@ _COLUMNS = {
 
 
 def is_huggingface(fields: Mapping[str, Any]) -> bool:
-    """Whether a line has generated texts under one of the usual names."""
-    return _given(fields) is not None
+    """Whether a line has generated texts under one of the usual names, and no samples beside an answer.
+
+    Which of several is the answer, and which are samples, is for the user to say: one of them would be lost here.
+    """
+    return _given(fields) is not None and not _has_both(fields)
+
+
+def _has_both(fields: Mapping[str, Any]) -> bool:
+    answers = [name for name in (*TEXTS, *BESIDE_A_QUESTION) if isinstance(fields.get(name), str)]
+    return bool(answers) and any(isinstance(fields.get(name), list) and fields[name] for name in _SAMPLED)
 
 
 def _given(fields: Mapping[str, Any]) -> Any:
