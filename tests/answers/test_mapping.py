@@ -173,3 +173,15 @@ def test_what_is_not_read_is_named_with_a_map_that_reads_it(write):
 def test_the_map_of_every_lookalike_can_be_given_as_it_is(like):
     for pair in like.map.split(","):
         assert JsonPath.of(pair.partition("=")[2]).steps
+
+
+def test_log_probs_of_tokens_that_spell_something_else_are_left_out(write):
+    told = {"answer": "output.text", "logprobs": "output.lp", "tokens": "output.tokens"}
+    row = {"output": {"text": "Paris", "tokens": ["Hm", "Paris", "</s>"], "lp": [-2.0, -0.1, -0.2]}}
+    answer = only(write(row), told).greedy
+    assert (answer.logprobs, answer.tokens, answer.n_end) == ((-0.1, -0.2), ("Paris", "</s>"), 1)
+    row["output"]["tokens"] = ["Hm", "Rome", "</s>"]
+    assert only(write(row), told).greedy.logprobs is None
+    row["output"]["tokens"] = ["Paris"]
+    with pytest.raises(TableError, match="there are 1 tokens and 3 logprobs"):
+        only(write(row), told)

@@ -1,5 +1,4 @@
 from .arrays import holds_answers as holds_answers
-from .asking import EXPRESSIONS as EXPRESSIONS
 from .asking import Answerer as Answerer
 from .asking import Confidence as Confidence
 from .asking import Endpoint as Endpoint
@@ -19,6 +18,7 @@ from .choices import ChoiceReader as ChoiceReader
 from .choices import ChoiceRow as ChoiceRow
 from .choices import holds_choices as holds_choices
 from .choices import read_choices as read_choices
+from .confidence_words import CONFIDENCE_WORDS as CONFIDENCE_WORDS
 from .journal import Journal as Journal
 from .kinds import kinds as kinds
 from .lines import LINE_BYTES as LINE_BYTES
@@ -26,6 +26,7 @@ from .mapping import FieldMap as FieldMap
 from .memory import record_of as record_of
 from .readers import Format as Format
 from .readers import Wrapping as Wrapping
+from .readers import conversation as conversation
 from .readers import formats as formats
 from .reading import AnswerReader as AnswerReader
 from .reading import read_answers as read_answers

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from vecuq.answers.tokens import ends_answer
+from vecuq.answers.tokens import WORD_MARKS, ends_answer
 
 Raw = Sequence[bytes | None] | None
 NOT_OF_THE_TEXT = (
@@ -25,7 +25,6 @@ _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 # Tokens after which a model that thinks begins its answer.
 _THOUGHT = re.compile(r"\s*(?:</(?:think|thinking|reasoning|thought)>|\[/THINK\]|<\|message\|>)\s*")
 _CUT = ("length", "max_tokens")
-_MARKS = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
 
 
 class Run(NamedTuple):
@@ -40,8 +39,9 @@ def own_tokens(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the lists with one entry per token, cut to those of a text, with ``n_end``; and notes.
 
-    Without ``tokens`` nothing can be matched, and the lists are returned as they are. Tokens that spell ``hidden``, the
-    reasoning before the text, and nothing else are not those of the text, even if it ends with the same words.
+    Without ``tokens`` nothing can be matched, and the lists are returned as they are; ``n_end`` in them says how many
+    of the last tokens are known to have ended the text. Tokens that spell ``hidden``, the reasoning before the text,
+    and nothing else are not those of the text, even if it ends with the same words.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def own_tokens(
     tokens = lists.get("tokens")
     if not tokens:
         return dict(lists), ()
-    run = aligned(text, tokens, finish=finish, raw=raw)
+    run = aligned(text, tokens, finish=finish, raw=raw, n_end=lists.get("n_end", 0))
     if run is None or (hidden and _are_thought(hidden, tokens, raw, whole=not run.start)):
         return {}, (NOT_OF_THE_TEXT,)
     notes = (HIDDEN,) if run.start else ()
@@ -72,7 +72,9 @@ def _are_thought(hidden: str, tokens: Sequence[str], raw: Raw, *, whole: bool) -
     return any(b"".join(pieces) in wanted for pieces in _spellings(tokens, raw))
 
 
-def aligned(text: str, tokens: Sequence[str], *, finish: str | None = None, raw: Raw = None) -> Run | None:
+def aligned(
+    text: str, tokens: Sequence[str], *, finish: str | None = None, raw: Raw = None, n_end: int = 0
+) -> Run | None:
     r"""Return where the tokens are that spell a text; None if no run of them does.
 
     Parameters
@@ -85,6 +87,8 @@ def aligned(text: str, tokens: Sequence[str], *, finish: str | None = None, raw:
         Why the text ended; after "length" only end marks may follow the text, not a stop string.
     raw
         The bytes of each token, where the server gives them.
+    n_end
+        How many of the last tokens are known to be no part of the text.
 
     Examples
     --------
@@ -95,9 +99,9 @@ def aligned(text: str, tokens: Sequence[str], *, finish: str | None = None, raw:
     >>> aligned("Paris", ["It", " is", " Paris", "."]) is None
     True
     """
-    if tokens and tokens[-1] and "".join(tokens) == text:
+    if tokens and tokens[-1] and not n_end and "".join(tokens) == text:
         return Run(0, 0)
-    last = len(tokens)
+    last = len(tokens) - n_end
     while last and ends_answer(tokens[last - 1]):
         last -= 1
     begins = 1 + max((k for k, token in enumerate(tokens) if _THOUGHT.fullmatch(token)), default=-1)
@@ -115,7 +119,7 @@ def aligned(text: str, tokens: Sequence[str], *, finish: str | None = None, raw:
 
 def _spellings(tokens: Sequence[str], raw: Raw) -> Iterator[list[bytes]]:
     """Yield the bytes of every token without blanks, in each way in which tokens may be written."""
-    yield [_bare(token.translate(_MARKS).encode(errors="replace")) for token in tokens]
+    yield [_bare(token.translate(WORD_MARKS).encode(errors="replace")) for token in tokens]
     if raw is not None and all(one is not None for one in raw):
         yield [_bare(one or b"") for one in raw]
     if any(map(_BYTE.fullmatch, tokens)):
@@ -129,7 +133,7 @@ def _spellings(tokens: Sequence[str], raw: Raw) -> Iterator[list[bytes]]:
 def _of_fallback(token: str) -> bytes:
     """Return the byte that SentencePiece writes as ``<0xE2>``, or the bytes of any other token."""
     found = _BYTE.fullmatch(token)
-    return bytes([int(found[1], 16)]) if found else token.translate(_MARKS).encode(errors="replace")
+    return bytes([int(found[1], 16)]) if found else token.translate(WORD_MARKS).encode(errors="replace")
 
 
 def _byte_level() -> dict[int, int]:

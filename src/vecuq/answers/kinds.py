@@ -14,6 +14,7 @@ from vecuq.answers.mapping import FieldMap
 from vecuq.answers.parts import Part, parts_of_record
 from vecuq.answers.readers import Format, formats
 from vecuq.answers.schema import MOST_ANSWERS, SCHEMA_VERSION, AnswerRecord
+from vecuq.answers.several import listed_as_one, replies_in, together
 from vecuq.errors import TableError
 
 # Within a text the quotes would be escaped, so this is the name of a field.
@@ -42,10 +43,16 @@ def parts_of(entry: Entry, kind: str, *, renormalise: bool = False) -> list[Part
 
 
 def parts_of_fields(fields: Mapping[str, Any], kind: str = "auto", *, renormalise: bool = False) -> list[Part]:
-    """Return the parts of the fields of a line of another program."""
-    if kind != "auto":
-        return formats()[kind].parts(fields, renormalise=renormalise)
-    return _recognised(fields, renormalise)
+    """Return the parts of the fields of a line of another program, which may hold several replies."""
+    listed = replies_in(fields)
+    return together([_format(one, kind).parts(one, renormalise=renormalise) for one in listed])
+
+
+def _format(fields: Mapping[str, Any], kind: str) -> Format:
+    one = recognised(fields) if kind == "auto" else formats()[kind]
+    if one is None:
+        raise TableError(_unknown(fields))
+    return one
 
 
 def how_read(entry: Entry, kind: str, told: FieldMap | None) -> tuple[str, str]:
@@ -54,7 +61,8 @@ def how_read(entry: Entry, kind: str, told: FieldMap | None) -> tuple[str, str]:
         return "named fields", ", ".join(f"{key}={path.text}" for key, path in told.paths.items())
     if kind == "vecuq" or (kind == "auto" and is_ours(entry.content)):
         return "vecuq", "`vecuq_answers`"
-    one = recognised(_object(entry.fields())) if kind == "auto" else formats()[kind]
+    first = replies_in(_object(entry.fields()))[0]
+    one = recognised(first) if kind == "auto" else formats()[kind]
     return ("unknown", "no field that is known") if one is None else (one.name, one.known_by)
 
 
@@ -63,29 +71,17 @@ def mapped_parts(entry: Entry, told: FieldMap) -> list[Part]:
     return told.parts(_object(entry.fields()), number=entry.number)
 
 
-def _recognised(fields: Mapping[str, Any], renormalise: bool) -> list[Part]:
-    one = recognised(fields)
-    if one is None:
-        raise TableError(_unknown(fields))
-    return one.parts(fields, renormalise=renormalise)
-
-
 def recognised(fields: Mapping[str, Any]) -> Format | None:
     """Return the first format that recognises some fields."""
     return next((one for one in formats().values() if one.recognises(fields)), None)
 
 
 def _object(value: Any) -> Mapping[str, Any]:
-    """Return a JSON object; the list that a pipeline returns for one prompt becomes one."""
+    """Return a JSON object; the list that a server or a pipeline returns for one prompt becomes one."""
     if isinstance(value, Mapping):
         return value
-    if isinstance(value, list) and value and all(isinstance(one, Mapping) and "generated_text" in one for one in value):
-        listed: list[Mapping[str, Any]] = as_list(value, "the list of answers", most=MOST_ANSWERS)
-        return listed[0] if len(listed) == 1 else {"texts": listed}
     if isinstance(value, list):
-        raise TableError(
-            "a JSON object was expected, not a list; write one object per line, or name a whole list .json."
-        )
+        return listed_as_one(as_list(value, "the list of answers", most=MOST_ANSWERS))
     raise TableError("a JSON object was expected.")
 
 

@@ -49,7 +49,8 @@ class Entry(NamedTuple):
     """One line, entry of a list or row of arrays.
 
     ``number`` counts from 1, ``place`` names file and number in words, ``content`` is None if it was too long,
-    ``notes`` are sentences on what it was made of, ``facts`` fields of the whole document that every entry gets.
+    ``notes`` are sentences on what it was made of, ``facts`` fields of the whole document that every entry gets,
+    ``problem`` says why it cannot be read.
     """
 
     number: int
@@ -57,11 +58,12 @@ class Entry(NamedTuple):
     content: bytes | Mapping[str, Any] | None
     notes: tuple[str, ...] = ()
     facts: Mapping[str, Any] = MappingProxyType({})
+    problem: str | None = None
 
     def fields(self) -> Any:
         """Return the content as JSON values; what cannot be read is an error."""
-        if self.content is None:
-            raise TableError(f"longer than {LINE_BYTES:,} bytes, the limit of one line or entry.")
+        if self.problem is not None or self.content is None:
+            raise TableError(self.problem or f"longer than {LINE_BYTES:,} bytes, the limit of one line or entry.")
         found = parsed(self.content) if isinstance(self.content, bytes) else self.content
         return {**found, **self.facts} if self.facts and isinstance(found, Mapping) else found
 

@@ -11,9 +11,11 @@ from vecuq._check import one_line
 from vecuq.answers.fields import as_list, as_name, as_text, as_texts, digest_of, plain_fields
 from vecuq.answers.parts import Part
 from vecuq.answers.paths import JsonPath
+from vecuq.answers.readers.columns import parts_of_row
 from vecuq.answers.readers.messages import conversation
-from vecuq.answers.schema import MOST_ANSWERS, Answer
-from vecuq.answers.tokens import end_of, logprob, spelt
+from vecuq.answers.readers.rows import Rows, Spoken, spoken
+from vecuq.answers.schema import MOST_ANSWERS
+from vecuq.answers.tokens import logprob
 from vecuq.errors import SettingError, TableError
 
 KEYS = ("records", "id", "question", "answer", "samples", "references", "logprobs", "tokens", "quality")
@@ -79,17 +81,17 @@ class FieldMap:
         if answer is None and not samples:
             raise TableError(f"neither an answer nor samples: {self._absence(fields)}")
         name, question = as_name(self._one(fields, "id"), "id"), conversation(self._one(fields, "question"))
-        shared: dict[str, Any] = {
-            "id": str(number) if name is question is None is not number and answer and samples else name,
-            "question": question,
-            "references": as_texts(_listed(self._one(fields, "references", many=True)), "references"),
-            "quality": _verdict(self._one(fields, "quality")),
-            "meta": plain_fields(fields),
-        }
+        shared = Part(
+            (),
+            id=str(number) if name is question is None is not number and answer and samples else name,
+            question=question,
+            references=as_texts(_listed(self._one(fields, "references", many=True)), "references"),
+            quality=_verdict(self._one(fields, "quality")),
+            meta=plain_fields(fields),
+        )
         if len(samples) > 1:
-            self._count(shared["id"] or question)
-        found = [] if answer is None else [Part((answer,), "greedy", **shared)]
-        return [*found, Part(tuple(samples), "samples", **shared)] if samples else found
+            self._count(shared.id or question)
+        return parts_of_row(shared, answer, samples)
 
     def _count(self, name: str | None) -> None:
         """Count a set of samples whose question had one before."""
@@ -134,7 +136,7 @@ class FieldMap:
             raise TableError(f"{self.paths[key].text!r}, the {key}, leads to {len(found):,} values; one was expected.")
         return found[0] if found else None
 
-    def _answer(self, fields: Mapping[str, Any]) -> Answer | None:
+    def _answer(self, fields: Mapping[str, Any]) -> Spoken | None:
         said = self._one(fields, "answer")
         if said is None:
             return None
@@ -144,7 +146,7 @@ class FieldMap:
     def _tokens(self, fields: Mapping[str, Any], key: str) -> Any:
         return _listed(self._one(fields, key, many=True))
 
-    def _samples(self, fields: Mapping[str, Any]) -> list[Answer]:
+    def _samples(self, fields: Mapping[str, Any]) -> list[Spoken]:
         given = _listed(self._one(fields, "samples", many=True))
         if given is None:
             return []
@@ -152,7 +154,7 @@ class FieldMap:
         listed = [one for one in as_list(given, where, most=MOST_ANSWERS) if one is not None]
         texts = [_text(one, where) for one in listed]
         if "answer" in self.paths:  # log-probs and tokens are those of the answer
-            return [Answer(text=text.strip()) for text in texts]
+            return [spoken(text, None) for text in texts]
         values, tokens = (_per_sample(self._tokens(fields, key), len(texts), key) for key in ("logprobs", "tokens"))
         return [_with_tokens(text, values[k], tokens[k]) for k, text in enumerate(texts)]
 
@@ -191,18 +193,15 @@ def _per_sample(values: Any, n_samples: int, key: str) -> list[Any]:
     return listed
 
 
-def _with_tokens(text: str, values: Any, tokens: Any) -> Answer:
+def _with_tokens(text: str, values: Any, tokens: Any) -> Spoken:
     """Return an answer with log-probs, one per token or a single total, and the tokens if they are known."""
     total = isinstance(values, int | float)
-    listed = None if values is None or total else [logprob(one) for one in as_list(values, "logprobs")]
-    spelled = None if tokens is None else spelt([as_text(one, "a token") for one in as_list(tokens, "tokens")])
-    return Answer(
-        text=text.strip(),
-        logprobs=None if listed is None else tuple(listed),
-        logprob=logprob(values) if total else None,
-        tokens=spelled,
-        n_end=end_of(text, spelled, "stop"),
-    )
+    listed = None if values is None or total else tuple(logprob(one) for one in as_list(values, "logprobs"))
+    spelled = None if tokens is None else tuple(as_text(one, "a token") for one in as_list(tokens, "tokens"))
+    if spelled is not None and listed is not None and len(spelled) != len(listed):
+        raise TableError(f"there are {len(spelled):,} tokens and {len(listed):,} logprobs; one each was expected.")
+    found = spoken(text, None, Rows({"tokens": spelled, **({} if listed is None else {"logprobs": listed})}))
+    return found._replace(answer=found.answer.model_copy(update={"logprob": logprob(values)})) if total else found
 
 
 def _verdict(value: Any) -> float | None:

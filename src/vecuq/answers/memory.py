@@ -157,7 +157,7 @@ def _fields(given: Any, name: str) -> Any:
     if not isinstance(found, Mapping):
         none = _NEEDED[1] if name == "reply" else ""
         raise TableError(f"it must be {_NEEDED[0]}{none}; got {type(given).__name__}.")
-    held = {key: value for key, value in found.items() if hasattr(value, "model_dump")}
+    held = {key: value for key, value in found.items() if hasattr(value, "model_dump") or isinstance(value, list)}
     return {**found, **{key: _dumped(value) for key, value in held.items()}} if held else found
 
 
@@ -165,6 +165,8 @@ def _dumped(given: Any) -> Any:
     """Return the fields of an object of an SDK; anything else as it is."""
     if isinstance(given, Mapping):
         return given
+    if isinstance(given, list):
+        return [_dumped(one) if hasattr(one, "model_dump") else one for one in given]
     if is_dataclass(given) and not isinstance(given, type):
         return asdict(given)
     way = next((getattr(given, name) for name in _WAYS if callable(getattr(given, name, None))), None)

@@ -19,6 +19,7 @@ from vecuq.answers.ollama_chunks import whole_replies
 from vecuq.answers.paths import JsonPath
 from vecuq.answers.readers import Format, formats
 from vecuq.answers.readers.inspect import INSPECT
+from vecuq.answers.several import known_apart
 from vecuq.answers.slimming import ENTRY_BYTES, slim
 from vecuq.answers.streams import assembled
 from vecuq.answers.tables import is_table_of_texts, table_entries
@@ -45,7 +46,8 @@ def entries_of(path: Path, *, kind: str = "auto", records: JsonPath | None = Non
     wrapped = _wrapped(path, kind) if is_object(path) else None
     if wrapped is not None:
         return wrapped
-    return whole_replies(assembled(document_entries(path) if is_document(path) else numbered_lines(path)))
+    entries = known_apart(document_entries(path)) if is_document(path) else numbered_lines(path)
+    return whole_replies(assembled(entries))
 
 
 def map_of_table(path: Path) -> FieldMap | None:

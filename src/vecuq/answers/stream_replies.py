@@ -1,12 +1,21 @@
-"""One streamed reply: its events are added one by one, and it is read as if it had come whole."""
+"""One streamed reply of an OpenAI-style server: events are added one by one, and it is read as if it had come whole.
+
+A stream takes the events that are of its kind, ``has_ended`` where the server said so, and ``is_closed`` where nothing
+can follow. An event that makes no sense is a TableError.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from vecuq.answers.fields import as_list, as_mapping, as_text
 from vecuq.answers.schema import MOST_ANSWERS
+from vecuq.errors import TableError
 
+# How the lines of an event stream begin, and the data of its last event.
+SSE = (b"data:", b"event:", b"id:", b"retry:", b":")
+DONE = b"[DONE]"
 _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
 _ENDED = ("response.completed", "response.incomplete", "response.failed", "error")
 _DELTAS = {
@@ -17,13 +26,23 @@ _DELTAS = {
 
 
 class ChatStream:
-    """A chat completion or an older completion in chunks, each with a few tokens of some of its choices."""
+    """A chat completion or an older completion in chunks, each with a few tokens of some of its choices.
+
+    Examples
+    --------
+    >>> stream = ChatStream()
+    >>> for piece, finish in [("Par", None), ("is", "stop")]:
+    ...     stream.add({"choices": [{"delta": {"content": piece}, "finish_reason": finish}]})
+    >>> stream.has_ended, stream.reply()["choices"][0]["message"]["content"]
+    (True, 'Paris')
+    """
 
     is_closed = False  # chunks with usage may follow the last token
 
     def __init__(self) -> None:
         self._head: dict[str, Any] = {}
-        self._choices: dict[int, dict[str, Any]] = {}
+        self._usage: Any = None
+        self._choices: dict[int, _Choice] = {}
 
     @staticmethod
     def takes(fields: Mapping[str, Any]) -> bool:
@@ -38,62 +57,77 @@ class ChatStream:
         return of_completion and all("text" in one and one.get("finish_reason", 0) is None for one in listed)
 
     def add(self, fields: Mapping[str, Any]) -> None:
-        """Add one chunk; what is not of the usual type is left for the reader to refuse."""
+        """Add one chunk."""
         if not self._head:
             self._head = {name: value for name, value in fields.items() if name not in ("choices", "usage")}
-        choices = fields.get("choices")
-        for choice in choices if isinstance(choices, list) else ():
-            if isinstance(choice, Mapping):
-                self._add(choice)
-
-    def _add(self, choice: Mapping[str, Any]) -> None:
-        index = choice.get("index")
-        place = index if isinstance(index, int) and 0 <= index < MOST_ANSWERS else 0
-        known = self._choices.setdefault(place, {"texts": {}, "logprobs": {}, "calls": {}, "finish": None})
-        delta = choice.get("delta")
-        said = delta if isinstance(delta, Mapping) else {"completion": choice.get("text")}
-        for name, piece in said.items():
-            if isinstance(piece, str) and name in (*_TEXTS, "completion"):
-                known["texts"].setdefault(name, []).append(piece)
-        _add_calls(known["calls"], said.get("tool_calls"))
-        _add_lists(known["logprobs"], choice.get("logprobs"))
-        known["finish"] = choice.get("finish_reason") or known["finish"]
+        self._usage = self._usage if fields.get("usage") is None else fields["usage"]
+        for choice in as_list(fields.get("choices") or [], "choices", most=MOST_ANSWERS):
+            given = as_mapping(choice, "a choice")
+            self._choices.setdefault(index_of(given), _Choice()).add(given)
 
     @property
     def has_ended(self) -> bool:
         """Whether every choice says why it ended."""
-        return bool(self._choices) and all(known["finish"] is not None for known in self._choices.values())
+        return bool(self._choices) and all(known.finish is not None for known in self._choices.values())
 
     def reply(self) -> dict[str, Any]:
         """Return the reply as it would have come whole."""
-        choices = [_choice(place, known) for place, known in sorted(self._choices.items())]
-        return {**self._head, "object": "chat.completion", "choices": choices}
+        choices = [{"index": place, **known.whole()} for place, known in sorted(self._choices.items())]
+        counted = {} if self._usage is None else {"usage": self._usage}
+        return {**self._head, **counted, "object": "chat.completion", "choices": choices}
 
 
-def _choice(place: int, known: Mapping[str, Any]) -> dict[str, Any]:
-    texts = {name: "".join(pieces) for name, pieces in known["texts"].items()}
-    whole = {"index": place, "logprobs": known["logprobs"] or None, "finish_reason": known["finish"]}
-    if "completion" in texts:
-        return {**whole, "text": texts["completion"]}
-    calls = [{"function": {name: "".join(pieces) for name, pieces in call.items()}} for call in known["calls"].values()]
-    return {**whole, "message": {"content": None, **texts, "tool_calls": calls}}
+def index_of(fields: Mapping[str, Any]) -> int:
+    """Return which of several texts a piece belongs to; without an index, to the first."""
+    index = 0 if fields.get("index") is None else fields["index"]
+    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < MOST_ANSWERS:
+        raise TableError(f"an index must be a whole number from 0 to {MOST_ANSWERS - 1:,}.")
+    return index
 
 
-def _add_calls(calls: dict[int, dict[str, list[str]]], given: Any) -> None:
-    """Add pieces of calls of tools, each under its index: a name once, and arguments bit by bit."""
-    for call in given if isinstance(given, list) else ():
-        function = call.get("function") if isinstance(call, Mapping) else None
+class _Choice:
+    """One answer of a stream so far."""
+
+    def __init__(self) -> None:
+        self.finish: Any = None
+        self._texts: dict[str, list[str]] = {}
+        self._calls: dict[int, dict[str, list[str]]] = {}
+        self._logprobs: dict[str, list[Any]] = {}
+
+    def add(self, choice: Mapping[str, Any]) -> None:
+        """Add what one event says of it."""
+        if choice.get("delta") is not None:
+            self._add_delta(as_mapping(choice["delta"], "a delta"))
+        if choice.get("text") is not None:
+            self._texts.setdefault("completion", []).append(as_text(choice["text"], "the text of a chunk"))
+        for name, values in as_mapping(choice.get("logprobs") or {}, "logprobs").items():
+            if values is not None:
+                self._logprobs.setdefault(name, []).extend(as_list(values, f"logprobs.{name}"))
+        self.finish = choice.get("finish_reason") or self.finish
+
+    def _add_delta(self, delta: Mapping[str, Any]) -> None:
+        for name in _TEXTS:
+            if delta.get(name) is not None:
+                self._texts.setdefault(name, []).append(as_text(delta[name], f"the {name} of a chunk"))
+        for call in as_list(delta.get("tool_calls") or [], "tool_calls"):
+            self._add_call(as_mapping(call, "a tool call"))
+
+    def _add_call(self, call: Mapping[str, Any]) -> None:
+        """Add a piece of a call of a tool under its index: a name once, and arguments bit by bit."""
+        function = call.get("function")
         if isinstance(function, Mapping):
-            index = call.get("index")
-            known = calls.setdefault(index if isinstance(index, int) else 0, {"name": [], "arguments": []})
+            known = self._calls.setdefault(index_of(call), {"name": [], "arguments": []})
             for name, pieces in known.items():
                 pieces.extend([function[name]] if isinstance(function.get(name), str) else [])
 
-
-def _add_lists(known: dict[str, list[Any]], given: Any) -> None:
-    for name, values in given.items() if isinstance(given, Mapping) else ():
-        if isinstance(values, list):
-            known.setdefault(name, []).extend(values)
+    def whole(self) -> dict[str, Any]:
+        """Return it as an element of ``choices``, without its index."""
+        texts = {name: "".join(pieces) for name, pieces in self._texts.items()}
+        whole = {"logprobs": self._logprobs or None, "finish_reason": self.finish}
+        if "completion" in texts:
+            return {**whole, "text": texts["completion"]}
+        calls = [{"function": {name: "".join(one) for name, one in call.items()}} for call in self._calls.values()]
+        return {**whole, "message": {"content": None, **texts, **({"tool_calls": calls} if calls else {})}}
 
 
 class ResponseStream:

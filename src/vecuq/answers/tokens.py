@@ -12,11 +12,10 @@ from vecuq.errors import TableError
 
 # Servers write this for a token with a probability near 0; minus infinity is read as this.
 LEAST_LOGPROB = -9999.0
-_STOPPED = ("stop", "eos_token", "stop_sequence")
 # Tokens with which models end an answer, or pad a row of a matrix.
 _END = re.compile(r"<\|[^|<>]*\|>|<\uff5c[^<>]*\uff5c>|</s>|<(?:eos|pad|end_of_turn)>|\[(?:EOS|PAD|SEP)\]|")
 # How tokenizers write the blank before a word, and the end of a line.
-_WORD_MARKS = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
+WORD_MARKS = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
 
 
 def logprob(value: Any) -> float:
@@ -100,7 +99,20 @@ def spelt(tokens: Sequence[str]) -> tuple[str, ...]:
     >>> spelt(["\u2581It", "\u2581is"]), spelt(["It", " is"])
     ((' It', ' is'), ('It', ' is'))
     """
-    return tuple(token.translate(_WORD_MARKS) for token in tokens)
+    return tuple(token.translate(WORD_MARKS) for token in tokens)
+
+
+def spelt_as_in(text: str, tokens: Sequence[str]) -> tuple[str, ...]:
+    """Return tokens as the text spells them: a mark that the text has is a letter, as in Maltese, and no mark.
+
+    Examples
+    --------
+    >>> spelt_as_in("It is", ["It", "\u0120is"]), spelt_as_in("\u0120gantija", ["\u0120", "gantija"])
+    (('It', ' is'), ('Ġ', 'gantija'))
+    """
+    if "".join(tokens).isascii() or text.translate(WORD_MARKS) != text:  # no mark is ASCII, and most tokens are
+        return tuple(tokens)
+    return spelt(tokens)
 
 
 def ends_answer(token: str) -> bool:
@@ -112,40 +124,3 @@ def ends_answer(token: str) -> bool:
     (True, True, False)
     """
     return _END.fullmatch(token.strip()) is not None
-
-
-def end_of(text: str, tokens: Sequence[str] | None, finish: str | None, *, by_token: bool = False) -> int:
-    """Return how many of the last tokens ended an answer: those after the tokens that spell its text, blanks aside.
-
-    ``text`` is the answer as it came, blanks included. Where ``finish`` does not say that it ended, only an end mark
-    counts. ``by_token`` says that a token ended it, even if tokens and text cannot be matched.
-
-    Examples
-    --------
-    >>> end_of("It is", ["It", "is", "</s>"], "stop"), end_of("It is", ["It", " is"], "stop")
-    (1, 0)
-    """
-    if not tokens:
-        return 0
-    beyond = _beyond(text, tokens) if finish in _STOPPED or ends_answer(tokens[-1]) else 0
-    if beyond is None:
-        return int(by_token or ends_answer(tokens[-1]))
-    return beyond
-
-
-def _beyond(text: str, tokens: Sequence[str]) -> int | None:
-    """Return how many tokens follow those that spell the text; None where no tokens spell it."""
-    wanted, pieces = _bare(text), [_bare(token) for token in tokens]
-    kept, size = len(pieces), sum(map(len, pieces))
-    while size > len(wanted):
-        kept -= 1
-        size -= len(pieces[kept])
-    if "".join(pieces[:kept]) != wanted:
-        return None
-    while kept and not pieces[kept - 1] and not (tokens[kept - 1] and text.endswith(tokens[kept - 1])):
-        kept -= 1  # a blank that the text does not have, or an empty token
-    return len(tokens) - kept
-
-
-def _bare(text: str) -> str:
-    return "".join(text.translate(_WORD_MARKS).split())

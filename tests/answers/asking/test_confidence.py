@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vecuq.answers import read_answers
-from vecuq.answers.asking import EXPRESSIONS, Endpoint, Plan, Question, confidence_of
+from vecuq.answers import CONFIDENCE_WORDS, read_answers
+from vecuq.answers.asking import Endpoint, Plan, Question, confidence_of
 from vecuq.answers.asking.confidence import expression, p_true_of, percentage
 from vecuq.errors import SettingError
 from vecuq.workflows import ask
@@ -75,7 +75,7 @@ def test_a_percentage_is_read_where_it_can_mean_one_thing(text, value):
     assert percentage(text) == (None if value is None else pytest.approx(value))
 
 
-@pytest.mark.parametrize("words", EXPRESSIONS)
+@pytest.mark.parametrize("words", CONFIDENCE_WORDS)
 def test_every_expression_is_read_however_it_is_written(words):
     assert expression(words) == expression(f" {words.capitalize()}.\n") == expression(f"Expression: {words}") == words
     assert expression(f"not {words}") is None

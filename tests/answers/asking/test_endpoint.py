@@ -181,3 +181,16 @@ def test_answers_that_reasoning_has_used_up_are_noted_once(server):
         endpoint.answer(ASKED, Plan(samples=0))
     (note,) = notes
     assert "empty answers that end at `max_tokens`" in note
+
+
+def test_log_probs_that_do_not_belong_to_the_text_are_left_out_with_one_note(server):
+    thoughts = [{"token": one, "logprob": -0.5, "top_logprobs": []} for one in ("Hm", " so")]
+    choice = {"message": {"content": "Paris"}, "logprobs": {"content": thoughts}, "finish_reason": "stop"}
+    server.answer = lambda path, body: {"choices": [choice] * body.get("n", 1)}
+    notes = []
+    endpoint = Endpoint(server.url, "tiny", on_retry=notes.append)
+    for name in ("a", "b"):
+        greedy, samples = endpoint.answer(Question(name, "why"), Plan(samples=2))
+        assert [one.logprobs for one in (greedy, *samples)] == [None] * 3
+    assert len(notes) == 1
+    assert "do not belong to its text" in notes[0]

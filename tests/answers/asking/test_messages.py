@@ -5,7 +5,7 @@ import json
 import pytest
 
 from vecuq.answers.asking import Endpoint, Plan, read_questions
-from vecuq.answers.asking.messages import checked_messages, text_of
+from vecuq.answers.asking.messages import asked_in, checked_messages
 from vecuq.errors import TableError
 
 TALK = [
@@ -67,7 +67,7 @@ def test_what_is_no_conversation_is_an_error_that_says_why(given, words):
 
 def test_a_call_of_a_tool_needs_no_content():
     talk = [TALK[0], {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}]
-    assert text_of(checked_messages(talk, "there")) == "Who wrote Faust?\n[tool call]"
+    assert asked_in(checked_messages(talk, "there")) == "Who wrote Faust?\n[tool call]"
 
 
 def test_a_question_and_messages_at_once_are_refused(tmp_path):

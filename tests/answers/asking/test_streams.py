@@ -162,7 +162,7 @@ def test_any_bytes_are_a_reply_or_one_clear_error(content):
         found = reply_of_stream(content)
     except TableError:
         return
-    assert set(found) <= {"id", "model", "usage", "choices", "error"}
+    assert "choices" in found or "error" in found
 
 
 def test_a_server_that_always_breaks_off_costs_one_question(server):

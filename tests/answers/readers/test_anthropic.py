@@ -73,3 +73,13 @@ def test_a_request_beside_the_message_brings_question_and_temperature(only):
     request = {"messages": asked, "temperature": 0, "system": "Be brief."}
     record = only({"id": 4, "request": request, "response": message(TEXT)})
     assert (record.id, record.question, record.greedy.text, record.model) == ("4", "Capital?", "Paris", "m")
+
+
+def test_the_input_of_a_batch_brings_questions_and_temperatures(write):
+    params = {"model": "c", "messages": [{"role": "user", "content": "Capital?"}], "temperature": 0}
+    message = {"type": "message", "content": [{"type": "text", "text": "Paris"}], "stop_reason": "end_turn"}
+    asked = write({"custom_id": "a", "params": params}, {"custom_id": "b", "params": params}, name="input.jsonl")
+    results = write({"custom_id": "a", "result": {"type": "succeeded", "message": message}}, name="results.jsonl")
+    reader = read_answers([results, asked], strict=True)
+    assert [(one.id, one.question, one.greedy.text) for one in reader] == [("a", "Capital?", "Paris")]
+    assert "1 question without an answer" in " ".join(reader.notes)

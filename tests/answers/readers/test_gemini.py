@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from vecuq.answers import read_answers, record_of
 from vecuq.errors import TableError
 
 
@@ -88,6 +89,23 @@ def test_a_function_call_is_its_name_and_arguments(only):
     assert (answer.text, answer.finish) == ('weather({"city": "Paris"})', "tool_calls")
 
 
-def test_a_piece_of_a_stream_is_refused_with_what_to_do(only):
-    with pytest.raises(TableError, match="ask Gemini without streaming"):
-        only({"responseId": "r", "candidates": [{"content": {"parts": [{"text": "Par"}]}, "index": 0}]})
+def test_a_piece_of_a_stream_in_memory_is_refused_with_what_to_do():
+    with pytest.raises(TableError, match=r"a piece of a streamed answer .* give all pieces in one file"):
+        record_of({"responseId": "r", "candidates": [{"content": {"parts": [{"text": "Par"}]}, "index": 0}]})
+
+
+def test_a_mean_log_prob_is_no_total_where_the_model_thought(only):
+    counted = candidate("Paris", avgLogprobs=-0.25, tokenCount=4)
+    assert only({"candidates": [counted]}).greedy.logprob == -1.0
+    usage = {"candidatesTokenCount": 4, "thoughtsTokenCount": 9}
+    assert only({"candidates": [counted], "usageMetadata": usage}).greedy.logprob is None
+    shown = {**counted, "content": {"parts": [{"text": "Hm", "thought": True}, {"text": "Paris"}]}}
+    assert only({"candidates": [shown]}).greedy.logprob is None
+
+
+def test_the_input_of_a_batch_brings_its_questions(write):
+    request = {"contents": [{"parts": [{"text": "Capital?"}], "role": "user"}]}
+    asked = write({"key": "a", "request": request}, name="input.jsonl")
+    replies = write({"key": "a", "response": {"candidates": [candidate("Paris")]}}, name="replies.jsonl")
+    (record,) = read_answers([replies, asked], strict=True)
+    assert (record.id, record.question, record.greedy.text) == ("a", "Capital?", "Paris")

@@ -83,3 +83,17 @@ def test_samples_beside_an_answer_are_never_lost_but_the_line_is_refused_with_th
     path.write_text(json.dumps({"question": "Capital?", answer: "Paris", samples: ["Paris", "Lyon"]}))
     with pytest.raises(TableError, match=rf"map='question=question.*samples={samples}"):
         list(read_answers([path]))
+
+
+def test_margins_and_certainties_are_read_and_cut_with_the_log_probs(only):
+    row = {
+        "generated_texts": ["Paris", "Lyon it is"],
+        "tokens": [["Paris", "</s>", "<pad>"], ["Lyon", " it", " is"]],
+        "logprobs": [[-0.5, -0.1, None], [-1.0, -0.2, -0.3]],
+        "margins": [[0.5, 0.25, 0.0], [0.1, 0.2, 0.3]],
+        "certainties": [[2.0, 1.0, 0.0], [3.0, 2.0, 1.0]],
+    }
+    first, second = only(row).samples
+    assert (first.margins, first.certainties, first.n_end) == ((0.5, 0.25), (2.0, 1.0), 1)
+    assert (second.margins, second.certainties) == ((0.1, 0.2, 0.3), (3.0, 2.0, 1.0))
+    assert only({"generated_text": "Paris", "margins": [0.5, 0.5]}).greedy.margins == (0.5, 0.5)

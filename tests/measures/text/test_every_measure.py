@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vecuq.answers import CONFIDENCE_WORDS
 from vecuq.measures import list_measures
-from vecuq.measures.text import CONFIDENCE_WORDS, TextSettings, embeddings, kernel_language_entropy, measure_answer
+from vecuq.measures.text import TextSettings, embeddings, kernel_language_entropy, measure_answer
 
 ANY, POSITIVE, SHARE = (-math.inf, math.inf), (0, math.inf), (0, 1)
 # The least and the largest value that the documentation names, for n samples.

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vecuq.answers import CONFIDENCE_WORDS
 from vecuq.errors import TableError
-from vecuq.measures.text import CONFIDENCE_WORDS, linguistic_confidence, p_true, verbalised_confidence
+from vecuq.measures.text import linguistic_confidence, p_true, verbalised_confidence
 
 EXPRESSIONS = st.sampled_from(sorted(CONFIDENCE_WORDS))
 

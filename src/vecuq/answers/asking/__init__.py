@@ -1,6 +1,6 @@
 """Ask a language model: one greedy and several sampled answers to each question, with log-probs and entropies."""
 
-from vecuq.answers.asking.confidence import EXPRESSIONS, Confidence, confidence_of, refuse_unaskable
+from vecuq.answers.asking.confidence import Confidence, confidence_of, refuse_unaskable
 from vecuq.answers.asking.endpoint import Endpoint
 from vecuq.answers.asking.gguf import LocalModel
 from vecuq.answers.asking.pace import Pace
@@ -11,7 +11,6 @@ from vecuq.answers.asking.sending import Sender
 from vecuq.answers.asking.usage import Prices, Usage
 
 __all__ = [
-    "EXPRESSIONS",
     "Answerer",
     "Confidence",
     "Endpoint",

@@ -14,13 +14,9 @@ from typing import Any, NamedTuple
 
 from vecuq.answers.asking.plan import Answerer, Plan, RefusedQuestionError
 from vecuq.answers.asking.questions import Question
+from vecuq.answers.confidence_words import CONFIDENCE_WORDS
 from vecuq.errors import SettingError
 
-# From almost sure to almost excluded; none is a part of the reply that another would be.
-EXPRESSIONS = (
-    *("almost certain", "highly likely", "very good chance", "likely", "probably", "better than even"),
-    *("about even", "probably not", "little chance", "unlikely", "highly unlikely", "almost no chance"),
-)
 _P_TRUE = "Is the proposed answer\n(A) True\n(B) False\nReply with A or B only.\nThe proposed answer is: ("
 _VERBALISED = (
     "How likely is it that the proposed answer is right? Reply with one number from 0% to 100%, and nothing else.\n"
@@ -28,7 +24,7 @@ _VERBALISED = (
 )
 _LINGUISTIC = (
     "How likely is it that the proposed answer is right? Reply with one of these expressions, and nothing else: "
-    f"{', '.join(EXPRESSIONS)}.\nExpression:"
+    f"{', '.join(CONFIDENCE_WORDS)}.\nExpression:"
 )
 _TRUE, _FALSE = {"a", "true"}, {"b", "false"}
 # Room for a reply in words.
@@ -161,7 +157,7 @@ def expression(text: str) -> str | None:
     ('highly likely', None)
     """
     words = " ".join(text.lower().removeprefix("expression:").strip(" .!\n").split())
-    return words if words in EXPRESSIONS else None
+    return words if words in CONFIDENCE_WORDS else None
 
 
 _KINDS: dict[str, tuple[str, Callable[[Any, Question, Plan], _Found | str]]] = {

@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any
 
 from vecuq._check import one_line, whole_number
+from vecuq.answers.alignment import NOT_OF_THE_TEXT
 from vecuq.answers.asking.dialect import Dialect, hint_for, refused_option
 from vecuq.answers.asking.plan import Plan, RefusedQuestionError
 from vecuq.answers.asking.questions import Question
@@ -14,7 +15,7 @@ from vecuq.answers.asking.refusals import RejectedError
 from vecuq.answers.asking.requests import checked_extra, first_tops, refuse_unwritable, request_for
 from vecuq.answers.asking.sending import Sender
 from vecuq.answers.asking.usage import Usage
-from vecuq.answers.readers.openai import answer_of_choice
+from vecuq.answers.readers.openai import said_by
 from vecuq.answers.schema import Answer
 from vecuq.errors import SettingError, VecuqError
 
@@ -136,12 +137,14 @@ class Endpoint:
     def _answers(self, question: Question, plan: Plan, **how: Any) -> list[Answer]:
         choices = self._choices(question, plan, **how)
         try:
-            answers = [answer_of_choice(choice, renormalise=self._renormalise) for choice in choices]
-            answers = [refuse_unwritable(answer, self._sender.key) for answer in answers]
+            said = [said_by(choice, renormalise=self._renormalise) for choice in choices]
+            answers = [refuse_unwritable(one.answer, self._sender.key) for one in said]
         except ValueError as error:  # also of pydantic, and of letters that cannot be written
             why = one_line(self._sender.key.hidden_in(str(error)))
             raise RejectedError(f"{self._sender.place} returned a reply that cannot be read: {why}") from None
-        self._note_missing(answers)
+        for note in dict.fromkeys(note for one in said for note in one.notes):
+            self._once(f"{self._sender.place}: {note}")
+        self._note_missing([one.answer for one in said if NOT_OF_THE_TEXT not in one.notes])
         return answers
 
     def _choices(self, question: Question, plan: Plan, **how: Any) -> list[Any]:

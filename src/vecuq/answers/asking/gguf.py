@@ -12,9 +12,9 @@ from vecuq._check import existing_file, one_line, whole_number
 from vecuq._run import resolve_jobs
 from vecuq.answers.asking.choice import Chosen, Distribution
 from vecuq.answers.asking.draft import Draft
-from vecuq.answers.asking.messages import plain_content
 from vecuq.answers.asking.plan import Plan, RefusedQuestionError
 from vecuq.answers.asking.questions import Question
+from vecuq.answers.readers.messages import shown_content
 from vecuq.answers.schema import Answer
 from vecuq.errors import SettingError, TableError
 
@@ -86,7 +86,7 @@ class LocalModel:
             return f"{plan.system}\n{text}" if plan.system else text
         if not template:
             raise SettingError(f"{self.name} has no chat format; send the prompt as it is, with `raw=True`.")
-        said = [(message["role"], plain_content(message)) for message in plan.messages(question)]
+        said = [(message["role"], shown_content(message)) for message in plan.messages(question)]
         messages = [self._llama.LlamaChatMessage(role, content) for role, content in said]
         try:
             return str(self._model.chat_apply_template(template, messages, True))

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vecuq._check import one_line
+from vecuq.answers.readers.messages import INSTRUCTIONS, conversation, shown_content
 from vecuq.errors import TableError
 
 _MOST = 1_000
-_SYSTEM = ("system", "developer")
 Message = Mapping[str, Any]
 
 
@@ -29,7 +29,7 @@ def checked_messages(given: Any, place: str) -> tuple[Message, ...]:
                 f"{place}: message {number} must have a `role` and a `content` that is a text or a list of parts; "
                 f"got {one_line(repr(message), most=60)}."
             )
-    if not text_of(given).strip():
+    if not asked_in(given).strip():
         raise TableError(f"{place}: `messages` has system messages only; there is nothing to answer.")
     return tuple(given)
 
@@ -44,32 +44,19 @@ def _is_message(message: Any) -> bool:
     return isinstance(content, str) or (content is None and bool(message.get("tool_calls")))
 
 
-def text_of(messages: Sequence[Message]) -> str:
-    """Return what was said before the answer, without system messages; a part that is no text is its kind.
+def asked_in(messages: Sequence[Message]) -> str:
+    """Return what was said before the answer, as readers of files do; a part that is no text is its kind.
 
     Examples
     --------
-    >>> text_of([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}])
+    >>> asked_in([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}])
     'Why?'
     """
-    said = [message for message in messages if message["role"] not in _SYSTEM]
-    return "\n".join(plain_content(message) for message in said)
-
-
-def plain_content(message: Message) -> str:
-    """Return the content of one message as text."""
-    content = message.get("content")
-    if isinstance(content, list):
-        return "\n".join(_part(part) for part in content)
-    return content if isinstance(content, str) else "[tool call]"
-
-
-def _part(part: Message) -> str:
-    text = part.get("text")
-    return text if isinstance(text, str) else f"[{part['type']}]"
+    said = [message for message in messages if message["role"] not in INSTRUCTIONS]
+    return conversation(messages) or "\n".join(map(shown_content, said))
 
 
 def with_system(messages: Sequence[Message], system: str | None) -> list[Message]:
     """Return the messages after a system message, unless they have one of their own."""
-    has_own = any(message["role"] in _SYSTEM for message in messages)
+    has_own = any(message["role"] in INSTRUCTIONS for message in messages)
     return [*messages] if has_own or not system else [{"role": "system", "content": system}, *messages]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vecuq._check import existing_file, one_line
-from vecuq.answers.asking.messages import Message, checked_messages, text_of
+from vecuq.answers.asking.messages import Message, asked_in, checked_messages
 from vecuq.answers.fields import REFERENCES, as_texts
 from vecuq.answers.lines import LINE_BYTES, Entry, numbered_lines
 from vecuq.answers.schema import AnswerRecord, parse_record
@@ -79,7 +79,7 @@ def _said(fields: dict[str, Any], place: str) -> tuple[str, tuple[Message, ...]]
         raise TableError(f"{place}: either `question` or `messages` was expected, not both.")
     if given is not None:
         messages = checked_messages(given, place)
-        return text_of(messages), messages
+        return asked_in(messages), messages
     if not isinstance(text, str) or not text.strip():
         raise TableError(f"{place}: `question` must be a text; got {one_line(repr(text), most=40)}.")
     return text, ()

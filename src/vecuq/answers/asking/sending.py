@@ -18,7 +18,8 @@ from vecuq.answers.asking.address import Key, checked_url, is_open_to_others, ke
 from vecuq.answers.asking.deadline import opener
 from vecuq.answers.asking.patience import LaterError, pause_before
 from vecuq.answers.asking.refusals import Refusal, RejectedError, error_of
-from vecuq.answers.asking.streams import DONE, BrokenStreamError, is_stream, reply_of_stream
+from vecuq.answers.asking.streams import BrokenStreamError, is_stream, reply_of_stream
+from vecuq.answers.stream_replies import DONE
 from vecuq.errors import TableError, VecuqError, VecuqWarning
 
 _MOST_BYTES = 64 * 2**20

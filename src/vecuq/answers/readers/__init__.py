@@ -17,6 +17,7 @@ from vecuq.answers.readers.inspect import INSPECT
 from vecuq.answers.readers.llamacpp import LLAMACPP
 from vecuq.answers.readers.lm_eval import LM_EVAL
 from vecuq.answers.readers.lm_polygraph import LM_POLYGRAPH
+from vecuq.answers.readers.messages import conversation
 from vecuq.answers.readers.ollama import OLLAMA
 from vecuq.answers.readers.openai import OPENAI
 from vecuq.answers.readers.openai_responses import OPENAI_RESPONSES
@@ -56,4 +57,4 @@ def formats() -> dict[str, Format]:
     return known
 
 
-__all__ = ["ENTRY_POINTS", "Format", "Wrapping", "formats"]
+__all__ = ["ENTRY_POINTS", "Format", "Wrapping", "conversation", "formats"]

@@ -7,10 +7,10 @@ from typing import Any
 
 from vecuq.answers.fields import as_list, as_mapping, as_text
 from vecuq.answers.parts import Part
+from vecuq.answers.readers.envelope import ONLY_REASONING, REFUSAL, TOOL_CALLS, Envelope, finish_of
 from vecuq.answers.readers.format import Format
 from vecuq.answers.readers.messages import call_text
-from vecuq.answers.readers.replies import ONLY_REASONING, TOOL_CALLS, Reply, finish_of
-from vecuq.answers.readers.token_rows import Spoken
+from vecuq.answers.readers.rows import Spoken
 from vecuq.answers.schema import Answer
 from vecuq.errors import TableError
 
@@ -19,12 +19,19 @@ _OUTCOMES = ("succeeded", "errored", "canceled", "expired")
 
 
 def is_anthropic(fields: Mapping[str, Any]) -> bool:
-    """Whether a line is a message, holds one under ``response``, or is a line of a batch's results."""
-    return any(map(_is_message, (fields, fields.get("response")))) or _outcome(fields) is not None
+    """Whether a line is a message, holds one under ``response``, or is a line of a batch, input or results."""
+    return _is_message(Envelope.of(fields).reply) or _outcome(fields) is not None or _is_request(fields)
 
 
-def _is_message(given: Any) -> bool:
-    return isinstance(given, Mapping) and given.get("type") == "message" and isinstance(given.get("content"), list)
+def _is_message(reply: Mapping[str, Any]) -> bool:
+    return reply.get("type") == "message" and isinstance(reply.get("content"), list)
+
+
+def _is_request(fields: Mapping[str, Any]) -> bool:
+    """Whether a line is a request of a batch, without its result."""
+    params = fields.get("params")
+    asks = isinstance(params, Mapping) and isinstance(params.get("messages"), list)
+    return asks and Envelope.of(fields).is_request and not _is_message(fields)
 
 
 def _outcome(fields: Mapping[str, Any]) -> str | None:
@@ -36,11 +43,14 @@ def _outcome(fields: Mapping[str, Any]) -> str | None:
 
 def read_anthropic(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
     """Return the text of one message: its text blocks, and tool calls as their names with arguments; no reasoning."""
-    reply, outcome = Reply.of(fields), _outcome(fields)
+    envelope, outcome = Envelope.of(fields), _outcome(fields)
+    if _is_request(fields):
+        return envelope.part(answers=())
     if outcome not in (None, "succeeded"):
         raise TableError(f"the request was {outcome}; the batch has no answer to it{_why(fields)}.")
-    body = reply.body if outcome is None else as_mapping(fields["result"].get("message"), "result.message")
-    return reply.part([_answer(body)], model=body.get("model"))
+    if outcome is not None:
+        envelope = envelope._replace(reply=as_mapping(fields["result"].get("message"), "result.message"))
+    return envelope.said([_answer(envelope.reply)])
 
 
 def _why(fields: Mapping[str, Any]) -> str:
@@ -59,7 +69,7 @@ def _answer(body: Mapping[str, Any]) -> Spoken | str:
     finish = TOOL_CALLS if calls else finish_of(body.get("stop_reason"))
     if calls or text.strip():
         return Spoken(Answer(text="\n".join([text.strip(), *calls]).strip(), finish=finish), (NO_LOGPROBS,))
-    if finish == "refusal":
+    if finish == REFUSAL:
         return "the model refused"
     if any(one.get("type") in ("thinking", "redacted_thinking") for one in blocks):
         return ONLY_REASONING
@@ -70,8 +80,8 @@ def _answer(body: Mapping[str, Any]) -> Spoken | str:
 
 ANTHROPIC = Format(
     "anthropic",
-    "messages of Anthropic, and results of Message Batches",
-    '`type` "message" beside a list `content`, or `custom_id` beside `result`',
+    "messages of Anthropic, and Message Batches, input and results",
+    '`type` "message" beside a list `content`, or `custom_id` beside `result` or `params`',
     is_anthropic,
     read_anthropic,
 )

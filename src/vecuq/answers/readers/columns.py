@@ -8,7 +8,7 @@ from typing import Any
 
 from vecuq.answers.fields import as_list, as_name, first_of
 from vecuq.answers.parts import Part
-from vecuq.answers.readers.token_rows import Spoken
+from vecuq.answers.readers.rows import Spoken
 from vecuq.errors import TableError
 
 # One line holds a whole result, and all of its answers are held at once.

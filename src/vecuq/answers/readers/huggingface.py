@@ -9,9 +9,10 @@ from vecuq.answers.alignment import own_tokens
 from vecuq.answers.fields import as_list, as_name, as_text, first_of, references_of, role_of
 from vecuq.answers.padding import Ends, unpadded_length
 from vecuq.answers.parts import Part
+from vecuq.answers.readers.envelope import Envelope
 from vecuq.answers.readers.format import Format
 from vecuq.answers.readers.messages import conversation, text_of
-from vecuq.answers.readers.token_rows import Spoken, rows_of, spoken
+from vecuq.answers.readers.rows import Rows, Spoken, spoken
 from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.answers.tokens import logprob, spelt
 from vecuq.errors import TableError
@@ -42,6 +43,8 @@ _COLUMNS = {
         ("transition_scores", "token_logprobs", "token_log_probs", "output_logprobs", "logprobs", "log_probs")
     ),
     "entropies": _Column(("entropies", "token_entropies")),
+    "margins": _Column(("margins", "token_margins")),
+    "certainties": _Column(("certainties", "token_certainties")),
     "tokens": _Column(("tokens", "output_tokens", "generated_tokens")),
     "ids": _Column(("token_ids", "output_ids", "output_token_ids", "generated_ids", "sequences")),
     "logprob": _Column(
@@ -50,12 +53,16 @@ _COLUMNS = {
 }
 
 
-def is_huggingface(fields: Mapping[str, Any]) -> bool:
-    """Whether a line has generated texts under one of the usual names, and no samples beside an answer.
+_NUMBERS = ("logprobs", "entropies", "margins", "certainties")
 
-    Which of several is the answer, and which are samples, is for the user to say: one of them would be lost here.
+
+def is_huggingface(fields: Mapping[str, Any]) -> bool:
+    """Whether a line has generated texts under one of the usual names, or holds such an object under ``response``.
+
+    Not if samples stand beside an answer: which is which is for the user to say, and one of them would be lost here.
     """
-    return _given(fields) is not None and not _has_both(fields)
+    opened = _opened(fields)
+    return _given(opened) is not None and not _has_both(opened)
 
 
 def _has_both(fields: Mapping[str, Any]) -> bool:
@@ -63,12 +70,26 @@ def _has_both(fields: Mapping[str, Any]) -> bool:
     return bool(answers) and any(isinstance(fields.get(name), list) and fields[name] for name in _SAMPLED)
 
 
+def _opened(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the fields of a line, with those under ``response`` among them."""
+    inner = fields.get("response")
+    if not isinstance(inner, Mapping) or first_of(inner, TEXTS) is None:
+        return fields
+    return {**{name: value for name, value in fields.items() if name != "response"}, **inner}
+
+
 def _given(fields: Mapping[str, Any]) -> Any:
     """Return the texts of a line; None where it has none under a name that can be trusted."""
     found = first_of(fields, TEXTS)
-    if found is not None or not isinstance(first_of(fields, QUESTIONS), str):
+    if found is not None or _question(fields) is None:
         return found
     return next((fields[name] for name in BESIDE_A_QUESTION if _holds_texts(fields.get(name))), None)
+
+
+def _question(fields: Mapping[str, Any]) -> str | None:
+    """Return the question of a line: as text, as messages, or in the request."""
+    found = first_of(fields, QUESTIONS)
+    return found if isinstance(found, str) else Envelope.of(fields).question
 
 
 def _holds_texts(value: Any) -> bool:
@@ -82,14 +103,15 @@ def read_huggingface(fields: Mapping[str, Any], *, renormalise: bool = False) ->
     Lists may be padded at their ends, as a batch is. Entropies, if given, run over the whole vocabulary unless
     ``entropy_top_k`` says otherwise; ``entropy_renormalised`` says whether the probabilities were renormalised.
     """
-    question = first_of(fields, QUESTIONS)
+    fields = _opened(fields)
     given = _given(fields)
-    asked = question if isinstance(question, str) else _asked_in(given)
+    asked = _question(fields) or _asked_in(given)
     texts = _texts(given)
     own = [_without_prompt(text, asked) for text in texts] if first_of(fields, _GENERATED) is not None else texts
     columns = {name: _column(fields, column, len(own)) for name, column in _COLUMNS.items()}
     rows = [{name: column[place] for name, column in columns.items()} for place in range(len(own))]
-    settings = (fields, fields.get("generation_config"), fields.get("generate_kwargs"))
+    beside = ("generation_config", "generate_kwargs", "request")
+    settings = (fields, *(fields.get(name) for name in beside))
     reader = _Rows(Ends.of(*settings), _is_matrix(columns["logprobs"]), *_truncation(fields), renormalise)
     said = [reader.answer(text, row) for text, row in zip(own, rows, strict=True)]
     notes = [note for one in said for note in one.notes]
@@ -172,21 +194,19 @@ class _Rows(NamedTuple):
         """Return one answer; its log-probs may be objects with a token each, as servers write them."""
         objects = _objects(row["logprobs"])
         if objects is not None:
-            return spoken(text, rows_of(objects, "logprobs"), None, renormalise=self.renormalise)
+            return spoken(text, None, Rows.of(objects, "logprobs", renormalise=self.renormalise))
         return self._of_lists(text, _flat(row))
 
     def _of_lists(self, text: str, row: Mapping[str, Any]) -> Spoken:
-        values, entropies = _listed(row, "logprobs"), _listed(row, "entropies")
-        tokens, ids = _tokens_or_ids(row, len(values or entropies or ()))
+        numbers = {name: found for name in _NUMBERS if (found := _listed(row, name)) is not None}
+        values = numbers.get("logprobs")
+        tokens, ids = _tokens_or_ids(row, len(next(iter(numbers.values()), ())))
         length = unpadded_length(values, tokens, ids, self.ends, in_matrix=self.in_matrix)
-        values, tokens = values and values[:length], tokens and tokens[:length]
-        entropies, ids = entropies and entropies[:length], ids and ids[:length]
+        tokens, ids = tokens and tokens[:length], ids and ids[:length]
         total = row["logprob"]
-        lists = {
-            "tokens": tokens,
-            "logprobs": None if values is None else tuple(map(logprob, values)),
-            "entropies": None if entropies is None else tuple(entropies),
-        }
+        lists = {"tokens": tokens, **{name: tuple(found[:length]) for name, found in numbers.items()}}
+        if values is not None:
+            lists["logprobs"] = tuple(map(logprob, values[:length]))
         own, notes = own_tokens(text, {**lists, "n_end": self._n_end(ids)}, "stop")
         if tokens and len(own.get("tokens", ())) < len(tokens):
             total = None  # it is that of other tokens too

@@ -10,8 +10,9 @@ from vecuq.answers.fields import as_list, as_mapping, as_name, as_texts, plain_f
 from vecuq.answers.parts import Part
 from vecuq.answers.readers.format import Format, Wrapping
 from vecuq.answers.readers.messages import call_text, conversation, text_of
-from vecuq.answers.readers.openai import answer_of_choice
-from vecuq.answers.schema import MOST_ANSWERS, Answer
+from vecuq.answers.readers.openai import said_by
+from vecuq.answers.readers.rows import Spoken
+from vecuq.answers.schema import MOST_ANSWERS
 from vecuq.errors import TableError
 
 _VERDICTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -39,8 +40,9 @@ def read_inspect(fields: Mapping[str, Any], *, renormalise: bool = False) -> Par
     if role == "samples":
         notes = (*notes, _SEVERAL_EPOCHS)
     model = task.get("model") or output.get("model")
+    said = [_answer(choice, fields, renormalise) for choice in choices]
     return Part(
-        answers=tuple(_answer(choice, fields, renormalise) for choice in choices),
+        answers=tuple(one.answer for one in said),
         role="samples" if len(choices) > 1 else role,
         id=as_name(fields.get("id"), "id"),
         question=_attached(conversation(fields.get("input")), fields),
@@ -48,7 +50,7 @@ def read_inspect(fields: Mapping[str, Any], *, renormalise: bool = False) -> Par
         model=model if isinstance(model, str) else None,
         quality=verdict,
         meta=plain_fields(fields["metadata"]) if isinstance(fields.get("metadata"), Mapping) else {},
-        notes=notes,
+        notes=tuple(dict.fromkeys([*notes, *(note for one in said for note in one.notes)])),
     )
 
 
@@ -70,13 +72,13 @@ def _role(task: Mapping[str, Any]) -> str | None:
     return "greedy" if temperature == 0 and temperature is not False else None
 
 
-def _answer(choice: Any, fields: Mapping[str, Any], renormalise: bool) -> Answer:
+def _answer(choice: Any, fields: Mapping[str, Any], renormalise: bool) -> Spoken:
     given = as_mapping(choice, "a choice")
     message = as_mapping(given.get("message"), "message")
     text = _attached(text_of(message.get("content"), "content"), fields) or _calls(message)
     finish = {"max_tokens": "length"}.get(str(given.get("stop_reason")), given.get("stop_reason"))
     said = {"message": {"content": text}, "logprobs": given.get("logprobs"), "finish_reason": finish}
-    return answer_of_choice(said, renormalise=renormalise)
+    return said_by(said, renormalise=renormalise)
 
 
 def _calls(message: Mapping[str, Any]) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 
 from vecuq.answers.fields import as_list, as_mapping, as_text, first_of, role_of
 from vecuq.answers.parts import Part
+from vecuq.answers.readers.envelope import Envelope, finish_of, recognised_in
 from vecuq.answers.readers.format import Format
-from vecuq.answers.readers.replies import Reply, finish_of, recognised_in
-from vecuq.answers.readers.token_rows import Spoken, TokenRow, rows_of, spoken
+from vecuq.answers.readers.rows import Rows, Spoken, TokenRow, spoken
 from vecuq.answers.tokens import LEAST_LOGPROB
 from vecuq.errors import TableError
 
@@ -32,13 +32,13 @@ def is_llamacpp(fields: Mapping[str, Any]) -> bool:
 
 def read_llamacpp(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
     """Return the answer of one reply; older servers send probabilities, newer ones log-probs."""
-    reply = Reply.of(fields)
-    body, settings = reply.body, reply.body.get("generation_settings")
+    envelope = Envelope.of(fields)
+    body = envelope.reply
     if body.get("stop") is False:
         raise TableError('a piece of a streamed answer; ask llama.cpp with "stream": false.')
-    role = role_of(settings)
+    role = role_of(body.get("generation_settings"))
     answer = _answer(body, is_greedy=role == "greedy", renormalise=renormalise)
-    return reply.part([answer], role=role, model=body.get("model"))
+    return envelope.said([answer], role=envelope.role or role)
 
 
 def _answer(body: Mapping[str, Any], *, is_greedy: bool, renormalise: bool) -> Spoken:
@@ -46,10 +46,10 @@ def _answer(body: Mapping[str, Any], *, is_greedy: bool, renormalise: bool) -> S
     steps = as_list(body.get("completion_probabilities") or [], "completion_probabilities")
     first = as_mapping(steps[0], "a token") if steps else {}
     if "prob" in first or "top_probs" in first:
-        return spoken(text, [], finish)._replace(notes=(AFTER_SAMPLING,))
+        return spoken(text, finish)._replace(notes=(AFTER_SAMPLING,))
     if "probs" not in first:
-        return spoken(text, rows_of(steps, "completion_probabilities"), finish, renormalise=renormalise)
-    found = spoken(text, [_older_row(step) for step in steps], finish, renormalise=renormalise)
+        return spoken(text, finish, Rows.of(steps, "completion_probabilities", renormalise=renormalise))
+    found = spoken(text, finish, Rows.table(map(_older_row, steps), renormalise=renormalise))
     return found if is_greedy else found._replace(notes=(OLDER_SERVER, *found.notes))
 
 
@@ -66,7 +66,7 @@ def _older_row(step: Any) -> TokenRow:
     chosen = next((one for one in likely if one.get("tok_str") == content), None)
     if chosen is None:
         raise TableError("`probs` must have the chosen token at every step; ask llama.cpp with a larger n_probs.")
-    return TokenRow(content, _log(chosen.get("prob")), tuple(_log(one.get("prob")) for one in likely))
+    return TokenRow(content, _log(chosen.get("prob")), [(one.get("tok_str"), _log(one.get("prob"))) for one in likely])
 
 
 def _log(probability: Any) -> float:

@@ -9,7 +9,7 @@ from vecuq.answers.fields import as_list, as_text, as_texts
 from vecuq.answers.parts import Part
 from vecuq.answers.readers.columns import bounded, is_column, name_of_row, parts_of_row, rows_in
 from vecuq.answers.readers.format import Format
-from vecuq.answers.readers.token_rows import Spoken
+from vecuq.answers.readers.rows import Spoken
 from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.answers.tokens import logprob
 

@@ -12,11 +12,13 @@ from vecuq.errors import TableError
 _TEXTS = ("text", "output_text", "input_text")
 _HIDDEN = ("thinking", "reasoning", "reasoning_text", "redacted_thinking")
 _MOST_PARTS = 10_000
-_INSTRUCTIONS = ("system", "developer")
+INSTRUCTIONS = ("system", "developer")
 
 
 def text_of(content: Any, name: str) -> str:
     """Return the text of a message: a text, or a list of parts; parts of reasoning are left out.
+
+    A part that is anything else, such as an image, is an error.
 
     Examples
     --------
@@ -88,9 +90,24 @@ def conversation(messages: Any) -> str | None:
     if isinstance(messages, str):
         return messages
     listed = [one for one in messages if isinstance(one, Mapping)] if isinstance(messages, list) else []
-    said = [_asked(one.get("content")) for one in listed if one.get("role") not in _INSTRUCTIONS]
+    # Gemini calls the content of a message its parts.
+    said = [_asked(one.get("content", one.get("parts"))) for one in listed if one.get("role") not in INSTRUCTIONS]
     found = [text for text in said if text is not None]
     return "\n".join(found) if found and len(found) == len(said) else None
+
+
+def shown_content(message: Mapping[str, Any]) -> str:
+    r"""Return the content of a message that is sent as it is: a part that is no text is its kind, on a line of its own.
+
+    Examples
+    --------
+    >>> shown_content({"content": [{"type": "text", "text": "Who is this?"}, {"type": "image_url"}]})
+    'Who is this?\n[image_url]'
+    """
+    content = message.get("content")
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else "[tool call]"
+    return "".join(text if (text := _asked([one])) is not None else f"\n[{one['type']}]" for one in content).strip("\n")
 
 
 def _asked(content: Any) -> str | None:

@@ -7,10 +7,10 @@ from typing import Any
 
 from vecuq.answers.fields import as_text, first_of
 from vecuq.answers.parts import Part
+from vecuq.answers.readers.envelope import ONLY_REASONING, TOOL_CALLS, Envelope, finish_of, recognised_in
 from vecuq.answers.readers.format import Format
 from vecuq.answers.readers.messages import calls_of
-from vecuq.answers.readers.replies import ONLY_REASONING, TOOL_CALLS, Reply, finish_of, recognised_in
-from vecuq.answers.readers.token_rows import Spoken, rows_of, spoken
+from vecuq.answers.readers.rows import Rows, Spoken, spoken
 from vecuq.answers.schema import Answer
 from vecuq.errors import TableError
 
@@ -25,11 +25,10 @@ def is_ollama(fields: Mapping[str, Any]) -> bool:
 
 def read_ollama(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
     """Return the answer of one reply. Its log-probs begin with those of the reasoning, which are left out."""
-    reply = Reply.of(fields)
-    body = reply.body
-    if body.get("done") is not True:
+    envelope = Envelope.of(fields)
+    if envelope.reply.get("done") is not True:
         raise TableError('a streamed answer without its end ("done": true); ask Ollama with "stream": false.')
-    return reply.part([_answer(body, renormalise)], model=body.get("model"))
+    return envelope.said([_answer(envelope.reply, renormalise)])
 
 
 def _answer(body: Mapping[str, Any], renormalise: bool) -> Spoken | str:
@@ -41,8 +40,8 @@ def _answer(body: Mapping[str, Any], renormalise: bool) -> Spoken | str:
         return Spoken(Answer(text=f"{text.strip()}\n{calls}".strip(), finish=TOOL_CALLS), (NOT_OF_CALLS,))
     if not text.strip() and said.get("thinking"):
         return ONLY_REASONING
-    rows = rows_of(body.get("logprobs") or [], "logprobs")
-    return spoken(text, rows, finish_of(body.get("done_reason")), renormalise=renormalise)
+    rows = Rows.of(body.get("logprobs"), "logprobs", renormalise=renormalise)
+    return spoken(text, finish_of(body.get("done_reason")), rows)
 
 
 OLLAMA = Format(

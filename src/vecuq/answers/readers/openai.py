@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from vecuq.answers.fields import as_list, as_mapping, as_text, first_of
 from vecuq.answers.parts import Part, split
-from vecuq.answers.readers.envelope import Envelope
+from vecuq.answers.readers.envelope import REFUSAL, TOOL_CALLS, Envelope
 from vecuq.answers.readers.format import Format
 from vecuq.answers.readers.messages import calls_of, text_of
-from vecuq.answers.readers.rows import Rows
-from vecuq.answers.schema import MOST_ANSWERS, Answer
-from vecuq.answers.tokens import known_of_top, logprob
+from vecuq.answers.readers.openai_responses import is_responses
+from vecuq.answers.readers.rows import Rows, Spoken, TokenRow, spoken
+from vecuq.answers.schema import MOST_ANSWERS
+from vecuq.answers.tokens import logprob
 from vecuq.errors import TableError
 
-REFUSAL, TOOL_CALLS = "refusal", "tool_calls"
 _WRAPPED = ("choices", "body", "status_code", "error")
 
 
 def is_openai(fields: Mapping[str, Any]) -> bool:
     """Whether a line has a server's reply, alone or under ``response``, or is a request of a Batch."""
-    if "choices" in fields:
-        return True
+    if is_responses(fields):
+        return False
     response = fields.get("response")
-    if "custom_id" in fields:
-        return "response" in fields or isinstance(fields.get("body"), Mapping)
-    return isinstance(response, Mapping) and ("request" in fields or any(name in response for name in _WRAPPED))
+    if isinstance(response, Mapping):
+        return any(name in response for name in _WRAPPED)
+    of_batch = "custom_id" in fields and ("response" in fields or isinstance(fields.get("body"), Mapping))
+    return "choices" in fields or of_batch
 
 
 def read_openai(fields: Mapping[str, Any], *, renormalise: bool = False) -> list[Part]:
@@ -44,9 +45,7 @@ def read_openai(fields: Mapping[str, Any], *, renormalise: bool = False) -> list
     if not choices:
         raise TableError("the reply has no choices.")
     said = [said_by(choice, renormalise=renormalise) for choice in _in_order(choices)]
-    answers, notes = tuple(one.answer for one in said), tuple(note for one in said for note in one.notes)
-    part = envelope.part(answers=answers, notes=notes, prompts=prompts)
-    return split(part, n=envelope.request.get("n"))
+    return split(envelope.said(said, prompts=prompts), n=envelope.request.get("n"))
 
 
 def _prompts(request: Mapping[str, Any]) -> tuple[str | None, ...]:
@@ -67,42 +66,23 @@ def _in_order(choices: list[Any]) -> list[Any]:
     return [choice for _, choice in sorted(zip(known, choices, strict=True), key=lambda pair: pair[0])]
 
 
-class Said(NamedTuple):
-    """An answer, and what was decided when it was read."""
-
-    answer: Answer
-    notes: tuple[str, ...] = ()
-
-
-def answer_of_choice(choice: Any, *, renormalise: bool = False) -> Answer:
-    """Return one element of ``choices`` as an answer; see :func:`said_by`.
-
-    Examples
-    --------
-    >>> answer_of_choice({"message": {"content": " Paris"}, "logprobs": None, "finish_reason": "stop"}).text
-    'Paris'
-    """
-    return said_by(choice, renormalise=renormalise).answer
-
-
-def said_by(choice: Any, *, renormalise: bool = False) -> Said:
+def said_by(choice: Any, *, renormalise: bool = False) -> Spoken:
     """Return one element of ``choices`` as an answer with notes; without log-probs where none belong to its text.
 
     Some servers return the token that ended the answer, others do not; ``n_end`` counts it where it is there. A refusal
     is an answer with ``finish="refusal"``; the text of a tool call is its name with its arguments.
+
+    Examples
+    --------
+    >>> said_by({"message": {"content": " Paris"}, "logprobs": None, "finish_reason": "stop"}).answer.text
+    'Paris'
     """
     fields = as_mapping(choice, "a choice")
     message = fields.get("message")
     given = {"content": fields.get("text")} if message is None else as_mapping(message, "message")
     finish = fields.get("finish_reason")
     text, finish = _text_and_finish(given, finish if isinstance(finish, str) else None)
-    return said(text, finish, _rows(fields.get("logprobs"), finish, renormalise), hidden=_reasoning(given))
-
-
-def said(text: str, finish: str | None, rows: Rows, *, hidden: str | None = None) -> Said:
-    """Return the answer of a text and the rows of tokens that came with it."""
-    own = rows.of_text(text, finish, hidden=hidden)
-    return Said(Answer(text=text.strip(), finish=finish, **own.lists), own.notes)
+    return spoken(text, finish, _rows(fields.get("logprobs"), finish, renormalise), hidden=_reasoning(given))
 
 
 def _text_and_finish(message: Mapping[str, Any], finish: str | None) -> tuple[str, str | None]:
@@ -132,21 +112,23 @@ def _rows(given: Any, finish: str | None, renormalise: bool) -> Rows:
         return Rows.of(logprobs["refusal"], "logprobs.refusal", renormalise=renormalise)
     if logprobs.get("content") is not None:
         return Rows.of(logprobs["content"], "logprobs.content", renormalise=renormalise)
-    return _of_completion(logprobs, renormalise) if logprobs.get("token_logprobs") is not None else Rows({})
+    return Rows.table(_of_completion(logprobs), renormalise=renormalise)
 
 
-def _of_completion(logprobs: Mapping[str, Any], renormalise: bool) -> Rows:
-    """Return the tokens of an older completion: one list for each field."""
-    values = tuple(map(logprob, as_list(logprobs["token_logprobs"], "token_logprobs")))
-    listed = None if logprobs.get("tokens") is None else as_list(logprobs["tokens"], "tokens")
-    tokens = None if listed is None else tuple(as_text(token, "a token") for token in listed)
-    tops = as_list(logprobs.get("top_logprobs") or [], "top_logprobs")
-    found = [_values(as_mapping(top or {}, "top_logprobs")) for top in tops]
-    return Rows({"tokens": tokens, "logprobs": values, **known_of_top(found, len(values), renormalise)})
-
-
-def _values(top: Mapping[str, Any]) -> Sequence[float]:
-    return [logprob(value) for value in top.values()]
+def _of_completion(logprobs: Mapping[str, Any]) -> Iterator[TokenRow]:
+    """Yield the tokens of an older completion: one list for each field."""
+    values = as_list(logprobs.get("token_logprobs") or [], "token_logprobs")
+    beside = (logprobs.get(name) for name in ("tokens", "top_logprobs"))
+    tokens, tops = (as_list(one or [None] * len(values), "tokens") for one in beside)
+    if not len(values) == len(tokens) == len(tops):
+        raise TableError(f"one entry per token was expected; got {len(values):,}, {len(tokens):,} and {len(tops):,}.")
+    for token, value, top in zip(tokens, values, tops, strict=True):
+        entries = as_mapping(top or {}, "top_logprobs").items()
+        yield TokenRow(
+            None if token is None else as_text(token, "a token"),
+            logprob(value),
+            [(name, logprob(one)) for name, one in entries],
+        )
 
 
 OPENAI = Format(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from vecuq.answers.fields import as_list, as_mapping, as_text, first_of, role_of
 from vecuq.answers.parts import Part
-from vecuq.answers.readers.envelope import Envelope
+from vecuq.answers.readers.envelope import REFUSAL, TOOL_CALLS, Envelope
 from vecuq.answers.readers.format import Format
 from vecuq.answers.readers.messages import call_text, text_of
-from vecuq.answers.readers.openai import REFUSAL, TOOL_CALLS, Said, said
-from vecuq.answers.readers.rows import Rows
+from vecuq.answers.readers.rows import Rows, Spoken, spoken
 from vecuq.errors import TableError
 
 _ITEMS = ("message", "reasoning", "function_call", "custom_tool_call")
@@ -40,14 +40,13 @@ def read_responses(fields: Mapping[str, Any], *, renormalise: bool = False) -> P
     envelope = Envelope.of(fields)
     asked = role_of(envelope.request) if fields is envelope.reply else role_of(fields, envelope.request)
     if envelope.is_request:
-        return envelope.part(answers=(), role=asked)
+        return replace(envelope.part(answers=()), role=asked)
     envelope.refuse_error()
-    answer, notes = _said(envelope.reply, renormalise)
     role = asked or ("greedy" if role_of(envelope.reply) == "greedy" else None)
-    return envelope.part(answers=(answer,), notes=notes, role=role)
+    return replace(envelope.said([_said(envelope.reply, renormalise)]), role=role)
 
 
-def _said(reply: Mapping[str, Any], renormalise: bool) -> Said:
+def _said(reply: Mapping[str, Any], renormalise: bool) -> Spoken:
     output = as_list(reply.get("output"), "output", most=_MOST_ITEMS)
     items = [as_mapping(item, "an item of output") for item in output]
     text, refused = "", False
@@ -58,7 +57,7 @@ def _said(reply: Mapping[str, Any], renormalise: bool) -> Said:
         rows += as_list(part.get("logprobs") or [], "logprobs")
         refused = refused or part.get("type") == REFUSAL
     finish = TOOL_CALLS if calls else REFUSAL if refused else _finish(reply)
-    return said("\n".join([text, *calls]).strip("\n"), finish, Rows.of(rows, "logprobs", renormalise=renormalise))
+    return spoken("\n".join([text, *calls]).strip("\n"), finish, Rows.of(rows, "logprobs", renormalise=renormalise))
 
 
 def _is_call(item: Mapping[str, Any]) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from vecuq.answers.fields import as_list, as_mapping, as_text, first_of
+from vecuq.answers.fields import as_list, as_mapping, as_text
 from vecuq.answers.parts import Part
+from vecuq.answers.readers.envelope import Envelope, finish_of, recognised_in
 from vecuq.answers.readers.format import Format
-from vecuq.answers.readers.replies import Reply, finish_of, recognised_in
-from vecuq.answers.readers.token_rows import Spoken, TokenRow, spoken
+from vecuq.answers.readers.rows import Rows, Spoken, TokenRow, spoken
 from vecuq.answers.tokens import logprob
 from vecuq.errors import TableError
 
@@ -28,10 +28,10 @@ def is_sglang(fields: Mapping[str, Any]) -> bool:
 
 def read_sglang(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
     """Return the answer of one reply; tokens may come as ids alone, and the last may be the one that ended it."""
-    reply = Reply.of(fields)
-    info = as_mapping(reply.body.get("meta_info"), "meta_info")
-    text = as_text(reply.body.get("text"), "text")
-    return reply.part([_answer(text, info, renormalise)], model=first_of(reply.fields, ("model",)))
+    envelope = Envelope.of(fields)
+    info = as_mapping(envelope.reply.get("meta_info"), "meta_info")
+    text = as_text(envelope.reply.get("text"), "text")
+    return envelope.said([_answer(text, info, renormalise)])
 
 
 def _answer(text: str, info: Mapping[str, Any], renormalise: bool) -> Spoken:
@@ -41,9 +41,9 @@ def _answer(text: str, info: Mapping[str, Any], renormalise: bool) -> Spoken:
     if finish == "abort":
         raise TableError("the server gave this request up (finish_reason abort); there is no answer to measure.")
     rows = list(_rows(info, matched))
-    if isinstance(matched, str) and any(row.text is None for row in rows):
-        return spoken(text, [], finish)._replace(notes=(UNKNOWN_END,))
-    return spoken(text, rows, finish, renormalise=renormalise)
+    if isinstance(matched, str) and any(row.token is None for row in rows):
+        return spoken(text, finish)._replace(notes=(UNKNOWN_END,))
+    return spoken(text, finish, Rows.table(rows, renormalise=renormalise))
 
 
 def _rows(info: Mapping[str, Any], matched: Any) -> Iterator[TokenRow]:
@@ -55,9 +55,9 @@ def _rows(info: Mapping[str, Any], matched: Any) -> Iterator[TokenRow]:
         top = as_list((tops[place] if place < len(tops) else None) or [], "output_top_logprobs")
         is_last = place == len(tokens) - 1
         yield TokenRow(
-            text=text,
+            token=text,
             logprob=value,
-            top=tuple(_entry(one)[0] for one in top),
+            top=[(spelling, likely) for likely, _, spelling in map(_entry, top)],
             is_end=is_last and type(matched) is int and name == matched,
         )
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from vecuq.answers.fields import as_list, as_mapping, as_text, first_of
 from vecuq.answers.parts import Part
+from vecuq.answers.readers.envelope import Envelope, finish_of, recognised_in
 from vecuq.answers.readers.format import Format
-from vecuq.answers.readers.replies import Reply, finish_of, recognised_in
-from vecuq.answers.readers.token_rows import Spoken, TokenRow, spoken
+from vecuq.answers.readers.rows import Rows, Spoken, TokenRow, spoken, top_of
 from vecuq.answers.schema import MOST_ANSWERS
 from vecuq.answers.tokens import logprob
 
@@ -28,13 +28,10 @@ def read_tgi(fields: Mapping[str, Any], *, renormalise: bool = False) -> Part:
 
     The server returns a seed where it sampled, and null where it did not.
     """
-    reply = Reply.of(fields)
-    answers = list(_sequences(reply.body))
-    return reply.part(
-        [_answer(text, details, renormalise) for text, details in answers],
-        role="samples" if len(answers) > 1 else _role(answers[0][1]),
-        model=reply.body.get("model"),
-    )
+    envelope = Envelope.of(fields)
+    answers = list(_sequences(envelope.reply))
+    role = envelope.role or ("samples" if len(answers) > 1 else _role(answers[0][1]))
+    return envelope.said([_answer(text, details, renormalise) for text, details in answers], role=role)
 
 
 def _sequences(body: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
@@ -55,10 +52,11 @@ def _role(details: Mapping[str, Any]) -> str | None:
 def _answer(given: Any, details: Mapping[str, Any], renormalise: bool) -> Spoken:
     text, finish = as_text(given, "generated_text"), finish_of(details.get("finish_reason"))
     rows = list(_rows(details))
-    generated = "".join(row.text or "" for row in rows if not row.is_end)
+    generated = "".join(row.token or "" for row in rows if not row.is_end)
+    table = Rows.table(rows, renormalise=renormalise)
     if not (generated.strip() and text.endswith(generated) and text.removesuffix(generated).strip()):
-        return spoken(text, rows, finish, renormalise=renormalise)
-    found = spoken(generated, rows, finish, renormalise=renormalise)
+        return spoken(text, finish, table)
+    found = spoken(generated, finish, table)
     return found._replace(notes=(WITH_PROMPT, *found.notes))
 
 
@@ -70,15 +68,11 @@ def _rows(details: Mapping[str, Any]) -> Iterator[TokenRow]:
         fields = as_mapping(token, "a token")
         text = fields.get("text")
         yield TokenRow(
-            text=text if isinstance(text, str) else None,
+            token=text if isinstance(text, str) else None,
             logprob=logprob(first_of(fields, ("logprob", "log_prob"))),
-            top=_top(tops[place]) if place < len(tops) else (),
+            top=top_of(tops[place], name="top_tokens", spelling="text") if place < len(tops) else (),
             is_end=fields.get("special") is True,
         )
-
-
-def _top(listed: Any) -> tuple[float, ...]:
-    return tuple(logprob(as_mapping(one, "a top token").get("logprob")) for one in as_list(listed, "top_tokens"))
 
 
 TGI = Format(

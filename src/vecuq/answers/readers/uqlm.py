@@ -9,7 +9,7 @@ from vecuq.answers.fields import as_list, as_text, first_of, plain_fields, refer
 from vecuq.answers.parts import Part
 from vecuq.answers.readers.columns import bounded, is_column, name_of_row, parts_of_row, rows_in
 from vecuq.answers.readers.format import Format
-from vecuq.answers.readers.token_rows import Spoken, rows_of, spoken
+from vecuq.answers.readers.rows import Rows, Spoken, spoken
 from vecuq.answers.schema import MOST_ANSWERS
 from vecuq.errors import TableError
 
@@ -92,8 +92,7 @@ def _parts(row: Mapping[str, Any], shared: Part, renormalise: bool) -> list[Part
 
 
 def _answer(text: str, logprobs: Any, renormalise: bool) -> Spoken:
-    rows = [] if logprobs is None else rows_of(logprobs, "logprobs")
-    return spoken(text, rows, None, renormalise=renormalise)
+    return spoken(text, None, Rows.of(logprobs, "logprobs", renormalise=renormalise))
 
 
 UQLM = Format(

@@ -28,7 +28,7 @@ from vecuq.measures.text.semantic import (
 )
 from vecuq.measures.text.sequences import sar, sentence_sar, sequence_entropy, sequence_entropy_normalised
 from vecuq.measures.text.settings import TextSettings
-from vecuq.measures.text.stated import CONFIDENCE_WORDS, linguistic_confidence, p_true, verbalised_confidence
+from vecuq.measures.text.stated import linguistic_confidence, p_true, verbalised_confidence
 from vecuq.measures.text.tokens import (
     max_token_entropy,
     mean_token_entropy,
@@ -44,7 +44,6 @@ from vecuq.measures.text.tokens import (
 
 __all__ = [
     "COMPARISONS",
-    "CONFIDENCE_WORDS",
     "AnswerFeatures",
     "Comparison",
     "MeasuredAnswer",

@@ -113,13 +113,13 @@ class AnswerFeatures:
     def token_margins(self) -> Array:
         """Probability of the most likely token minus that of the second, at each of the answer's tokens."""
         self._refuse_blank_answer()
-        return _numbers(self.answer.margins, "margins of the most likely tokens")
+        return _numbers(self.answer.margins, "log-probabilities of the most likely tokens")
 
     @cached_property
     def token_certainties(self) -> Array:
         """Divergence of the uniform law from the distribution at each of the answer's tokens."""
         self._refuse_blank_answer()
-        return _numbers(self.answer.certainties, "divergences from the uniform law")
+        return _numbers(self.answer.certainties, "log-probabilities of the most likely tokens")
 
     def stated(self, name: str) -> Any:
         """Return what the model says of its answer: ``p_true``, ``confidence`` or ``confidence_words``."""
