@@ -6,7 +6,7 @@ from vecuq import AnswerPipeline
 
 def answer(rng, doubt):
     samples = ["Paris" if rng.random() > doubt else "Lyon" for _ in range(8)]
-    return {"text": "Paris", "samples": samples}
+    return {"question": "What is the capital of France?", "text": "Paris", "samples": samples}
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from vecuq import load
 from vecuq.adapters import JudgedClient
+from vecuq.errors import CalibrationWarning
 
 openai = pytest.importorskip("openai", reason="the package openai is not installed; `make test-adapters` does")
 httpx = pytest.importorskip("httpx")
@@ -49,5 +51,9 @@ def test_agreement_is_accepted(judge):
 
 def test_without_samples_one_request_is_sent_and_what_is_missing_is_said(judge):
     seen = []
-    verdict = JudgedClient(client_of(["Paris"], seen), judge).create(model="m", messages=MESSAGES).verdict
-    assert (len(seen), verdict.accept, verdict.missing) == (1, False, {"consistency": "no samples"})
+    client = JudgedClient(client_of(["Paris"], seen), load(judge.to_bytes()))
+    with pytest.warns(CalibrationWarning, match="another number of samples"):
+        verdict = client.create(model="m", messages=MESSAGES).verdict
+    assert (len(seen), verdict.accept) == (1, False)
+    lacks = "0 came; the certificate is about answers with 8"
+    assert verdict.missing == {"consistency": "no samples", "samples": lacks}

@@ -27,7 +27,7 @@ def only(exporter):
 
 
 def test_a_verdict_becomes_an_evaluation_result_within_its_span(judge, exporter):
-    verdict = judge("Paris", samples=["Paris"] * 8)
+    verdict = judge("Paris", samples=["Paris"] * 8, question="Capital of France?")
     with trace.TracerProvider().get_tracer("test").start_as_current_span("chat") as span:
         emit_verdict(verdict, response_id="chatcmpl-1")
     record = only(exporter)
@@ -42,7 +42,9 @@ def test_a_verdict_becomes_an_evaluation_result_within_its_span(judge, exporter)
 def test_what_a_judge_without_labels_does_not_know_is_left_out(judge, exporter):
     from dataclasses import replace
 
-    emit_verdict(replace(judge("Paris", samples=["Lyon"] * 8), accept=None, p_wrong=None))
+    emit_verdict(
+        replace(judge("Paris", samples=["Lyon"] * 8, question="Capital of France?"), accept=None, p_wrong=None)
+    )
     record = only(exporter)
     assert "gen_ai.evaluation.score.label" not in record.attributes
     assert "vecuq.p_wrong" not in record.attributes

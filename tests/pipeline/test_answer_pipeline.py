@@ -9,12 +9,12 @@ from sklearn.exceptions import NotFittedError
 
 from vecuq import AnswerPipeline, Gate, VecUQ, load
 from vecuq.answers import AnswerRecord
-from vecuq.errors import CalibrationError, SettingError, TableError
+from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, TableError
 from vecuq.measures.text import TextSettings
 from vecuq.testing.examples import sampled_answers
 
 ANSWERS, _ = sampled_answers(40, 3)
-WITHOUT_LOGPROBS = {"text": "Goethe wrote it", "samples": ["Goethe wrote it", "Schiller 1"]}
+WITHOUT_LOGPROBS = {"text": "Goethe wrote it", "samples": ["Goethe wrote it", "Schiller 1"] * 2}
 
 
 def test_params_clone_and_not_fitted_behave_as_scikit_learns():
@@ -87,8 +87,9 @@ def test_what_an_answer_lacks_is_named_and_the_others_still_judge_it():
 
 
 def test_an_answer_without_any_measure_is_not_accepted():
-    found = judge().judge("Goethe")
-    assert set(found.missing) == set(MEASURES)
+    with pytest.warns(CalibrationWarning, match="another number of samples"):
+        found = load(judge().to_bytes()).judge("Goethe")
+    assert set(found.missing) == {*MEASURES, "samples"}
     assert np.isnan(found.uncertainty)
     assert found.accept is False
     assert found.why.startswith("not scored")

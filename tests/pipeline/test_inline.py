@@ -36,7 +36,7 @@ def test_the_inline_example_of_the_readme_runs_with_recorded_replies(provider, t
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_the_verdict_is_that_of_the_same_texts_and_log_probs_by_hand(provider):
     question, reply, samples = recorded(provider)
-    found = judge()(reply, samples=samples, question=question)
+    found = judge()(reply, samples=samples)
     known = record_of(reply, samples=samples, question=question)
     said = known.greedy
     assert (said.text, len(known.samples)) == ("Goethe wrote it", 4)

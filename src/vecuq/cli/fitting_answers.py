@@ -132,6 +132,7 @@ def _print(done: FittedAnswers, out: Path, given: dict[str, Any]) -> None:
             "texts compared": workflows.compared_in_words(done.measured) if done.measured.compared else None,
             "labels": f"{done.n_labels:,}" if done.n_labels else "none, so nothing is accepted or deferred",
             "split": part,
+            **{name: fitted.describe()[name] for name in ("samples per answer", "answers with a question")},
             "left out": f"{counted(left, 'answer')} of the map without a measure" if left else None,
         }
     )

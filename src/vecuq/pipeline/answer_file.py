@@ -17,6 +17,7 @@ from vecuq.errors import ModelFileError, VecuqError
 from vecuq.gate import Gate
 from vecuq.measures import known_measures, text
 from vecuq.pipeline.answers import AnswerPipeline
+from vecuq.pipeline.making import QUESTIONS, Made
 from vecuq.ranker import MISSING_CHOICES, Ranker, VecUQ
 
 KIND = "answer_pipeline"
@@ -32,6 +33,19 @@ class SplitHeader(Struct):
     incomplete: Count
 
 
+class MadeHeader(Struct):
+    """How the answers were made that a pipeline was fitted to."""
+
+    fewest_samples: Count
+    most_samples: Count
+    questions: str
+
+    def __post_init__(self) -> None:
+        one_of("questions", self.questions, QUESTIONS)
+        if self.fewest_samples > self.most_samples:
+            raise ValueError("the fewest samples are more than the most")
+
+
 class AnswersHeader(Struct):
     """What the header of a pipeline of answers states."""
 
@@ -40,6 +54,7 @@ class AnswersHeader(Struct):
     missing: str
     split: SplitHeader
     date: str
+    made: MadeHeader | None
     fields: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -57,6 +72,7 @@ def parts_of(pipeline: AnswerPipeline) -> tuple[str, dict[str, Any], dict[str, A
         "missing": pipeline.estimator_.missing,
         "split": pipeline.split_,
         "date": pipeline.date_,
+        "made": None if pipeline.made_ is None else pipeline.made_._asdict(),
         "fields": list(pipeline.fields_),
     }
     inside: Any = pipeline.ranker_ if pipeline.gate_ is None else pipeline.gate_
@@ -86,6 +102,7 @@ def answers_of(
     made.estimator_, made.ranker_ = estimator, ranker
     made.gate_ = None if gate is None else Gate.from_learned(estimator, gate.settings, gate.learned_)
     made.split_, made.fields_ = structs.asdict(known.split), known.fields
+    made.made_, made._said = None if known.made is None else Made(**structs.asdict(known.made)), set()
     return made
 
 

@@ -21,8 +21,18 @@ from vecuq.errors import CalibrationError, SettingError, TableError
 from vecuq.gate import Certificate, Gate, warn_unlike
 from vecuq.measures import Measure, find_measures, text
 from vecuq.pipeline.choosing import chosen_measures
-from vecuq.pipeline.splitting import Rows, Split, labels_of, split_rows
-from vecuq.pipeline.verdict import Verdict
+from vecuq.pipeline.coverage import Coverage, without
+from vecuq.pipeline.making import (
+    Made,
+    Making,
+    in_words,
+    look_at_questions,
+    look_at_samples,
+    making_of,
+    measured_answers,
+)
+from vecuq.pipeline.splitting import Split, labels_of, rows_of, some_of, split_rows
+from vecuq.pipeline.verdict import Verdict, reasons_of
 from vecuq.ranker import FEWEST, How, Ranker, Ranking, VecUQ, card_of, learn_weights
 from vecuq.table import ScoreTable
 
@@ -53,6 +63,9 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
     split_ : dict of str to int
         How many answers fitted the map, learned weights and certified the gate, and how many of the map's were left
         out for a missing measure.
+    made_ : Made or None
+        Least and most samples, and whether there were questions, of the answers that certified the gate (that fitted
+        the map, without labels). An answer with another number of samples is not accepted. None if nobody said.
     fields_ : tuple of str
         Which fields of the lines held labels, groups and categories, where ``vecuq fit`` read files.
 
@@ -77,7 +90,9 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
     gate_: Gate | None
     split_: dict[str, int]
     date_: str
+    made_: Made | None
     fields_: tuple[str, ...]
+    _said: set[str]  # what was warned of already
 
     @keywords_only
     def __init__(
@@ -124,34 +139,48 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
             The category of every answer: each has a certificate of its own, see :meth:`vecuq.Gate.fit`.
         """
         settings = text.TextSettings() if self.settings is None else self.settings
-        found = self._wanted()
-        measured = [text.measure_record(record_of(one), found, settings) for one in records]
-        table = _table_of([one.name for one in found], measured)
-        return self.fit_measured(table, wrong, correct=correct, groups=groups, by=by)
+        table, making = measured_answers(records, self._wanted(), settings)
+        return self.fit_measured(table, wrong, correct=correct, groups=groups, by=by, making=making)
 
     def fit_measured(
-        self, table: ScoreTable, wrong: Any = None, *, correct: Any = None, groups: Any = None, by: Any = None
+        self,
+        table: ScoreTable,
+        wrong: Any = None,
+        *,
+        correct: Any = None,
+        groups: Any = None,
+        by: Any = None,
+        making: Making | None = None,
     ) -> AnswerPipeline:
-        """Fit to measures that were computed before, by these ``settings``; see :meth:`fit`."""
+        """Fit to measures that were computed before, by these ``settings``; see :meth:`fit`.
+
+        ``making`` says how each answer was made, ``Making.of(records)``. Without it nobody notices if new answers come
+        with another number of samples.
+        """
         labels = labels_of(wrong, correct, len(table))
+        if making is not None:
+            making.refuse_other_length(len(table))
         if labels is None and by is not None:
             raise TableError("by= names categories with a certificate each, which need labels: give wrong= too.")
         self.settings_ = text.TextSettings() if self.settings is None else self.settings
         seed, self.fields_ = 0 if self.random_state is None else self.random_state, ()
         parts = split_rows(labels, groups, len(table), seed)
         if self.measures is None:
-            self.measures_ = chosen_measures(_rows_of(table, parts.map), n_map=len(parts.map))
+            self.measures_ = chosen_measures(rows_of(table, parts.map), n_map=len(parts.map))
         else:
             self.measures_ = tuple(one.name for one in self._wanted())
         table = table.select(self.measures_)
         self._fit_ranker(table, parts, labels, groups)
+        rows = parts.map[finite_rows(table.values[parts.map])] if labels is None else parts.gate
+        self.made_ = None if making is None or not len(rows) else making.over(rows)
         self.gate_, self.date_ = None, datetime.now(UTC).isoformat(timespec="seconds")
         if labels is not None:
-            about: dict[str, Any] = {"groups": _some(groups, parts.gate), "by": _some(by, parts.gate)}
+            about: dict[str, Any] = {"groups": some_of(groups, parts.gate), "by": some_of(by, parts.gate)}
             about["unlabelled"] = self.held_back()
             gate = Gate(self.estimator_, accuracy=self.accuracy, confidence=self.confidence, random_state=seed)
-            gate.fit(_rows_of(table, parts.gate), labels[parts.gate] == 0, **about)
+            gate.fit(rows_of(table, parts.gate), labels[parts.gate] == 0, **about)
             self._take(gate)
+        self._said = set()
         return self
 
     def held_back(self) -> ScoreTable | None:
@@ -163,14 +192,18 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         held = self.ranker_.kept.held
         return self.ranker_.as_table(held) if len(held) > 1 else None
 
-    def with_gate(self, gate: Gate) -> AnswerPipeline:
-        """Return a pipeline that decides by another gate, fitted to ``estimator_`` and measures of other answers."""
+    def with_gate(self, gate: Gate, *, made: Made | None = None) -> AnswerPipeline:
+        """Return a pipeline that decides by another gate, fitted to ``estimator_`` and measures of other answers.
+
+        ``made`` says how these answers were made; without it, as those of the gate before.
+        """
         check_is_fitted(self)
         if gate.model is not self.estimator_:
             raise SettingError("The gate needs the model of this pipeline: Gate(pipeline.estimator_, ...).")
-        made = copy(self)
-        made._take(gate)
-        return made
+        other = copy(self)
+        other._take(gate)
+        other.made_, other._said = self.made_ if made is None else made, set()
+        return other
 
     def _take(self, gate: Gate) -> None:
         """Decide by a gate from now on; it may have left out answers that are equal to some of the map."""
@@ -187,8 +220,8 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         if estimator.columns is not None or estimator.flip:
             raise SettingError("measures= chooses the columns here; leave columns= and flip= of the estimator out.")
         to_weigh, rows = parts.weights[finite_rows(table.values[parts.weights])], parts.map
-        if labels is not None and _can_weigh(labels[to_weigh]):
-            weights = learn_weights(_rows_of(table, to_weigh), labels[to_weigh] > 0)
+        if labels is not None and min(np.sum(labels[to_weigh] == kind) for kind in (0, 1)) >= FEWEST:
+            weights = learn_weights(rows_of(table, to_weigh), labels[to_weigh] > 0)
             estimator.set_params(weights=weights)
         else:
             to_weigh, rows = to_weigh[:0], np.sort(np.concatenate([parts.map, parts.weights]))
@@ -198,7 +231,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
                 f"Only {len(whole):,} of {len(rows):,} answers of the map have all measures {list(self.measures_)}. "
                 f"Name measures that the answers allow, or leave measures= out."
             )
-        self.estimator_ = estimator.fit(_rows_of(table, whole), groups=_some(groups, whole))
+        self.estimator_ = estimator.fit(rows_of(table, whole), groups=some_of(groups, whole))
         self.ranker_ = self.estimator_.ranker_
         counts = {"map": len(whole), "weights": len(to_weigh), "gate": 0}
         self.split_ = {**counts, "incomplete": len(rows) - len(whole)}
@@ -223,13 +256,16 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         measured = text.measure_record(record, _found(self.measures_), self.settings_)
         values = np.array([list(measured.values.values())])
         ranking = self._rank(values)
-        p_wrong, accept = self._decided(ranking, values, None if by is None else [by])
+        coverage, making = self.coverage(), Making(*(np.array([one]) for one in making_of(record)))
+        covered = coverage.covers(making)
+        p_wrong, accept = self._decided(ranking, values, covered, None if by is None else [by])
+        coverage.warn(making)
         return Verdict(
             uncertainty=float(ranking.uncertainty[0]),
             p_value=None if ranking.p_values is None else float(ranking.p_values[0]),
             p_wrong=None if p_wrong is None else float(p_wrong[0]),
             accept=None if accept is None else bool(accept[0]),
-            missing=_reasons(measured),
+            missing={**reasons_of(measured), **coverage.reasons(making)},
             values=measured.values,
             explain=partial(self._why, values),
         )
@@ -238,11 +274,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
 
     def measure(self, records: Iterable[Any]) -> ScoreTable:
         """Return the measures of answers as a score table; NaN where an answer does not allow one."""
-        check_is_fitted(self)
-        found = _found(self.measures_)
-        return _table_of(
-            self.measures_, [text.measure_record(record_of(one), found, self.settings_) for one in records]
-        )
+        return self._measured(records)[0]
 
     def rank(self, records: Iterable[Any], **how: Unpack[How]) -> Ranking:
         """Return score, rank image and p-value of every answer; see :meth:`vecuq.Ranker.rank`."""
@@ -259,14 +291,24 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         return self.ranker_.p_values(table, **How(**{**self.estimator_.how(), **how}))
 
     def accept(self, records: Iterable[Any], *, by: Any = None) -> NDArray[np.bool_]:
-        """Return which answers may be trusted; see :meth:`vecuq.Gate.accept`."""
-        scores = self._scores_for_gate(records)
-        warn_unlike(self._gate().learned_, scores)
-        return self._gate().accept_scores(scores, by=by)
+        """Return which answers may be trusted; see :meth:`vecuq.Gate.accept`.
+
+        An answer with another number of samples than those that certified the gate is not.
+        """
+        return self.accept_measured(*self._measured(records), by=by)
+
+    def accept_measured(self, table: ScoreTable, making: Making, *, by: Any = None) -> NDArray[np.bool_]:
+        """Return which answers may be trusted, by their measures and how they were made; see :meth:`accept`."""
+        gate, coverage = self._gate(), self.coverage()
+        scores, covered = self._scores_for_gate(table), coverage.covers(making)
+        coverage.warn(making)
+        warn_unlike(gate.learned_, scores[covered])
+        return gate.accept_scores(without(scores, covered), by=by) & covered
 
     def p_wrong(self, records: Iterable[Any], *, interval: bool = False) -> Array:
         """Return the calibrated probability that each answer is wrong; see :meth:`vecuq.Gate.p_wrong`."""
-        return self._gate().p_wrong_of_scores(self._scores_for_gate(records), interval=interval)
+        gate = self._gate()
+        return gate.p_wrong_of_scores(self._scores_for_gate(self.measure(records)), interval=interval)
 
     def why(self, records: Iterable[Any]) -> list[str]:
         """Return one short sentence per answer: which measure did it; see :meth:`vecuq.Ranker.why`."""
@@ -293,6 +335,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         """Return the measures, how texts are compared, the split, and what gate and ranker say of themselves."""
         check_is_fitted(self)
         own = {"measures": list(self.measures_), "comparison": self.settings_.to_dict(), "split": dict(self.split_)}
+        own |= in_words(self.made_)
         gate = {} if self.gate_ is None else {"gate": self.gate_.describe()}
         return {**own, **gate, **self.ranker_.describe()}
 
@@ -303,22 +346,33 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         facts = {"gate": "none: fitted without labels" if self.gate_ is None else repr(self.gate_)}
         return {"text/plain": repr(self), "text/html": card_of(self.ranker_, "AnswerPipeline", facts)}
 
+    def coverage(self) -> Coverage:
+        """Return which answers the certificate is about, by how they were made."""
+        found = _found(self.measures_)
+        looks = look_at_samples(found, self.settings_), look_at_questions(found)
+        return Coverage(self.made_, self.gate_ is not None, *looks, said=self._said)
+
+    def _measured(self, records: Iterable[Any]) -> tuple[ScoreTable, Making]:
+        check_is_fitted(self)
+        return measured_answers(records, _found(self.measures_), self.settings_)
+
     def _rank(self, values: Array) -> Ranking:
         table = ScoreTable(self.measures_, values)
         return self.ranker_.rank(table, missing=self.estimator_.missing, warn=False)
 
-    def _decided(self, ranking: Ranking, values: Array, by: Any) -> tuple[Array | None, NDArray[np.bool_] | None]:
+    def _decided(
+        self, ranking: Ranking, values: Array, covered: NDArray[np.bool_], by: Any
+    ) -> tuple[Array | None, NDArray[np.bool_] | None]:
         """Return p_wrong and accept by scores that are known already; nothing without a gate."""
         if self.gate_ is None:
             return None, None
         scores = self.gate_.scoring.settled(ranking.uncertainty, values, ranking.p_values)
-        return self.gate_.p_wrong_of_scores(scores), self.gate_.accept_scores(scores, by=by)
+        accepted = self.gate_.accept_scores(without(scores, covered), by=by) & covered
+        return self.gate_.p_wrong_of_scores(scores), accepted
 
-    def _scores_for_gate(self, records: Iterable[Any]) -> Array:
-        gate = self._gate()
-        table = self.measure(records)
+    def _scores_for_gate(self, table: ScoreTable) -> Array:
         ranking = self._rank(table.values)
-        return gate.scoring.settled(ranking.uncertainty, table.values, ranking.p_values)
+        return self._gate().scoring.settled(ranking.uncertainty, table.values, ranking.p_values)
 
     def _gate(self) -> Gate:
         check_is_fitted(self)
@@ -340,27 +394,3 @@ def default_estimator() -> VecUQ:
 @lru_cache(maxsize=32)
 def _found(names: tuple[str, ...]) -> tuple[Measure, ...]:
     return find_measures(names, modality="text")
-
-
-def _can_weigh(wrong: Array) -> bool:
-    return bool(min((wrong == 1).sum(), (wrong == 0).sum()) >= FEWEST)
-
-
-def _reasons(measured: text.MeasuredAnswer) -> dict[str, str]:
-    """Return why measures are missing; an infinite one leaves the answer without an uncertainty too."""
-    infinite = {name: "infinite" for name, value in measured.values.items() if np.isinf(value)}
-    return {**measured.reasons, **infinite}
-
-
-def _table_of(names: Sequence[str], measured: Sequence[text.MeasuredAnswer]) -> ScoreTable:
-    values = [[one.values[name] for name in names] for one in measured]
-    return ScoreTable(tuple(names), np.array(values, dtype=float).reshape(len(measured), len(names)))
-
-
-def _rows_of(table: ScoreTable, rows: Rows) -> ScoreTable:
-    return ScoreTable(table.columns, table.values[rows])
-
-
-def _some(given: Any, rows: Rows) -> list[Any] | None:
-    listed = None if given is None else list(given)
-    return None if listed is None else [listed[row] for row in rows]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from vecuq._check import Array, binary_labels
 from vecuq.conformal import group_codes
 from vecuq.errors import TableError
+from vecuq.table import ScoreTable
 
 # Of the labelled rows, a third fits the map. Labels gain most where they certify (decision 40), so a tenth learns
 # weights, and only where that is at least so many rows.
@@ -78,3 +79,14 @@ def split_rows(wrong: Array | None, groups: Any, n_rows: int, seed: int) -> Spli
     # A group belongs to the part in which it begins.
     part[shuffled] = np.searchsorted(ends, np.cumsum(sizes[shuffled]) - sizes[shuffled], side="right")
     return Split(*(np.flatnonzero((part[units] == k) & (labelled | (k == 0))) for k in range(3)))
+
+
+def rows_of(table: ScoreTable, rows: Rows) -> ScoreTable:
+    """Return some rows of a table."""
+    return ScoreTable(table.columns, table.values[rows])
+
+
+def some_of(given: Any, rows: Rows) -> list[Any] | None:
+    """Return what was given for some rows; None if nothing was."""
+    listed = None if given is None else list(given)
+    return None if listed is None else [listed[row] for row in rows]

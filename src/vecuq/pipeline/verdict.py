@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from vecuq._check import one_line
+from vecuq.measures.text import MeasuredAnswer
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,9 +23,10 @@ class Verdict:
         How often an in-distribution answer is at least as uncertain; None where the model held back no rows.
     p_wrong, accept
         The calibrated probability that the answer is wrong, and whether it may be trusted; None without labels. An
-        answer without an uncertainty is not accepted.
+        answer without an uncertainty is not accepted, nor one with another number of samples than the labelled ones.
     missing
-        The measures that this answer does not allow, each with the reason.
+        The measures that this answer does not allow, each with the reason; and ``samples`` or ``question``, where it
+        was not made as the fitted answers were.
     values
         The measures by name; NaN where missing.
     why
@@ -48,3 +51,9 @@ class Verdict:
         shown = [f"{name}={'None' if value is None else f'{value:.4g}'}" for name, value in numbers.items()]
         lacks = f", missing {one_line(', '.join(self.missing))}" if self.missing else ""
         return f"Verdict(accept={self.accept}, {', '.join(shown)}{lacks})"
+
+
+def reasons_of(measured: MeasuredAnswer) -> dict[str, str]:
+    """Return why measures are missing; an infinite one leaves the answer without an uncertainty too."""
+    infinite = {name: "infinite" for name, value in measured.values.items() if math.isinf(value)}
+    return {**measured.reasons, **infinite}

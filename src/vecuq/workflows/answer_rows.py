@@ -16,6 +16,7 @@ import numpy as np
 from vecuq._check import wanted_columns
 from vecuq._files import temporary_folder
 from vecuq._run import in_order, resolve_jobs
+from vecuq.pipeline import Making, making_of
 from vecuq.table import QUALITY, PathLike, read_batches, write_batches
 from vecuq.workflows.measuring_answers import WantedOfAnswers, chunks_of, counted, gathered, measure_chunk
 from vecuq.workflows.tally_of_answers import AnswerTally, MeasuredAnswers
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 # In the file between, every field has two columns: only after the last answer is it known whether all are numbers.
 _NUMBER, _TEXT, _WHOLE = "number of ", "text of ", "whole number of "
+# How an answer was made, which the file between keeps too.
+MAKING = ("vecuq: samples", "vecuq: asked")
 _LINES = "Every line of these files"
 _PLAIN_NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,17})?")
 _LARGEST_EXACT = 2**53
@@ -71,6 +74,7 @@ class AnswerRows:
     fields: dict[str, str]  # whether a field holds text, numbers or whole numbers, by name
     measured: MeasuredAnswers
     read_as: str
+    with_making: bool = False  # whether the batches have the columns of `MAKING`
 
     @property
     def schema(self) -> pa.Schema:
@@ -84,7 +88,15 @@ class AnswerRows:
         for batch in read_batches(self.waiting):
             kept = {name: _cells(batch, name, holds) for name, holds in self.fields.items()}
             numbers = {name: batch[name] for name in self._numbers if name not in kept}
-            yield pa.RecordBatch.from_pydict({"id": batch["id"], **kept, **numbers})
+            made = {name: batch[name] for name in (MAKING if self.with_making else ())}
+            yield pa.RecordBatch.from_pydict({"id": batch["id"], **kept, **numbers, **made})
+
+    def making(self) -> Making:
+        """Return how each answer was made."""
+        parts = [making_in(batch) for batch in read_batches(self.waiting)]
+        return Making(
+            *(np.concatenate(some) for some in zip(*((one.n_samples, one.asked) for one in parts), strict=True))
+        )
 
     @property
     def _numbers(self) -> tuple[str, ...]:
@@ -96,6 +108,11 @@ class AnswerRows:
         import pyarrow as pa
 
         return pa.Table.from_batches(self.batches())
+
+
+def making_in(batch: pa.RecordBatch) -> Making:
+    """Return how the answers of a batch were made."""
+    return Making(*(batch[name].to_numpy(zero_copy_only=False) for name in MAKING))
 
 
 @contextmanager
@@ -165,6 +182,8 @@ def _chunk(
     import pyarrow as pa
 
     batch, tally = measure_chunk(wanted, records)
+    for name, column in zip(MAKING, zip(*map(making_of, records), strict=True), strict=True):
+        batch = batch.append_column(name, pa.array(column))
     for name in fields:
         values = [_field(record, name) for record in records]
         numbers = [_number(value) for value in values]

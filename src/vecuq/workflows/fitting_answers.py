@@ -70,13 +70,13 @@ def fit_answers(
     names = [pipeline.measures] if isinstance(pipeline.measures, str) else pipeline.measures
     wanted = WantedOfAnswers(names, pipeline.settings or text.TextSettings(), quality)
     with answer_rows(files, wanted, _fields(labels), texts=_texts(labels), watch=watch) as rows:
-        table = rows.whole()
+        table, making = rows.whole(), rows.making()
     correct = correct_in(table, labels) if label_column(labels) else None
     if correct is not None:
         _refuse_graded(correct, labels)
     columns = [measure.name for measure in wanted.found]
     about = {"groups": values_in(table, labels.group, "group="), "by": values_in(table, labels.by, "by=")}
-    pipeline.fit_measured(_scores(table, columns), correct=correct, **about)
+    pipeline.fit_measured(_scores(table, columns), correct=correct, **about, making=making)
     pipeline.fields_ = (*_fields(labels), *filter(None, _texts(labels)))
     pipeline.save(out)
     n_labels = 0 if correct is None else int(np.isfinite(correct).sum())
@@ -89,14 +89,14 @@ def labelled_answers(
     """Read answers with labels as the model inside a pipeline takes them; answers without a label are left out."""
     wanted = WantedOfAnswers(pipeline.measures_, pipeline.settings_)
     with answer_rows(files, wanted, _fields(labels), texts=_texts(labels), watch=watch) as rows:
-        table = rows.whole()
+        table, making = rows.whole(), rows.making()
     correct = correct_in(table, labels)
     known = np.isfinite(correct)
     if not known.any():
         raise TableError(f"None of the {len(table):,} answers has a label.")
     table = table.filter(known)
     groups, by = values_in(table, labels.group, "group="), values_in(table, labels.by, "by=")
-    return LabelledRows(_scores(table, pipeline.measures_), correct[known], groups, by)
+    return LabelledRows(_scores(table, pipeline.measures_), correct[known], groups, by, making.some(known))
 
 
 def unlabelled_answers(pipeline: AnswerPipeline, files: AnswerFiles) -> ScoreTable:

@@ -81,7 +81,7 @@ def gate(
     if unlabelled is not None:
         others = read_unlabelled(found, _like(labelled, unlabelled))
     made.fit(rows.rows, rows.correct, groups=rows.groups, by=rows.by, simultaneous=simultaneous, unlabelled=others)
-    content = (found.with_gate(made) if of_answers else made).to_bytes()
+    content = (found.with_gate(made, made=rows.making.over()) if of_answers else made).to_bytes()
     if picture is None:
         write_atomic(out, content)
         return made
@@ -155,7 +155,10 @@ def audit(
         raise TableError("This gate was fitted with groups; name the column of groups with group=.")
     rows = _read(made.model if isinstance(found, Gate) else found, later, labels)
     _refuse_own_rows(made, rows.rows)
-    accepted = made.accept(rows.rows, by=rows.by)
+    if rows.making is None:
+        accepted = made.accept(rows.rows, by=rows.by)
+    else:
+        accepted = found.accept_measured(rows.rows, rows.making, by=rows.by)
     losses = (1.0 - rows.correct)[accepted]
     delta, n = 1.0 - made.confidence, len(losses)
     if np.isnan(losses).any():

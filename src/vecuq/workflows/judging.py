@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -30,6 +30,9 @@ class Judge:
     by: str | None = None
     limits: Array | None = None  # up to which score each unit accepts; None until a batch gate has seen all rows
     seen: list[Array] = field(default_factory=list)  # scores of the first rows, to compare with the labelled ones
+    covers: Callable[[pa.RecordBatch], NDArray[np.bool_]] | None = None  # rows that the certificate is about; else all
+    hidden: tuple[str, ...] = ()  # columns that `covers` looks at and nobody else
+    uncovered: list[int] = field(default_factory=list)  # how many rows of each batch were not accepted for that
 
     added: ClassVar[tuple[str, ...]] = ("accept", "p_wrong")
 
@@ -50,7 +53,10 @@ class Judge:
 
     def with_limits(self, scored: Iterable[tuple[pa.RecordBatch, Ranking, Array]]) -> Judge:
         """Return the judge that knows up to which score each unit of this table accepts."""
-        parts = [(self._scores(ranking, values), self._units(batch)) for batch, ranking, values in scored]
+        parts = [
+            (np.where(self._covered(batch), self._scores(ranking, values), np.nan), self._units(batch))
+            for batch, ranking, values in scored
+        ]
         scores, units = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
         return replace(self, limits=self.gate.learned_.decider.limits(scores, units))
 
@@ -59,10 +65,13 @@ class Judge:
         import pyarrow as pa
 
         scores, units = self._scores(ranking, values), self._units(batch)
-        limits = self.gate.learned_.decider.limits(scores, units) if self.limits is None else self.limits
-        accepted = accepted_below(scores, units, limits)
+        covered = self._covered(batch)
+        known = np.where(covered, scores, np.nan)
+        limits = self.gate.learned_.decider.limits(known, units) if self.limits is None else self.limits
+        accepted = accepted_below(known, units, limits)
+        self.uncovered.append(int((~covered).sum()))
         if sum(map(len, self.seen)) < _COMPARED:
-            self.seen.append(scores)
+            self.seen.append(scores[covered])
         p_wrong = self.gate.p_wrong_of_scores(scores)
         return {"accept": pa.array(accepted), "p_wrong": pa.array(p_wrong, from_pandas=True)}
 
@@ -70,6 +79,9 @@ class Judge:
         """Warn if the rows that were decided do not look like the labelled ones."""
         if self.seen:
             warn_unlike(self.gate.learned_, np.concatenate(self.seen))
+
+    def _covered(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
+        return np.ones(len(batch), dtype=bool) if self.covers is None else self.covers(batch)
 
     def _scores(self, ranking: Ranking, values: Array) -> Array:
         return self.gate.scoring.settled(ranking.uncertainty, values, ranking.p_values)

@@ -42,6 +42,7 @@ class LabelledRows:
     correct: Array
     groups: list[Any] | None
     by: list[Any] | None
+    making: Any = None  # how answers were made, a Making
 
     def __len__(self) -> int:
         return len(self.correct)

@@ -105,6 +105,7 @@ class BatchScorer:
                 f"replace=True."
             )
         dropped = tuple(filter(is_added, present)) if wanted.replace else ()
+        dropped += () if judge is None else judge.hidden
         return BatchScorer(ranker, wanted, absent, dropped, judge=judge)
 
     def with_cutoff(self, batches: Iterable[pa.RecordBatch]) -> BatchScorer:

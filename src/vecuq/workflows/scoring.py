@@ -45,10 +45,11 @@ class Scored:
     n_selected: int | None = None
     n_written: int | None = None  # rows in the table, if only the most uncertain are
     n_accepted: int | None = None  # rows that a gate accepts
+    n_uncovered: int | None = None  # answers that are not accepted for another number of samples, if there are any
 
     def to_dict(self) -> dict[str, int | None]:
         """Return the counts by name; those of selected and written rows only where they say something."""
-        optional = ("n_selected", "n_written", "n_accepted")
+        optional = ("n_selected", "n_written", "n_accepted", "n_uncovered")
         return {name: count for name, count in vars(self).items() if name not in optional or count is not None}
 
 
@@ -231,7 +232,7 @@ class _RowCounts:
     """What went by: rows, rows without a score, flagged and selected ones."""
 
     def __init__(self, wanted: Wanted, judge: Judge | None = None) -> None:
-        self.wanted = wanted
+        self.wanted, self.judge = wanted, judge
         optional = (("flagged", wanted.alpha), ("selected", wanted.select), ("accept", judge))
         self.names = [name for name, asked in optional if asked is not None]
         self.counts: Counter[str] = Counter()
@@ -259,6 +260,7 @@ class _RowCounts:
             self.counts["selected"] if wanted.select is not None else None,
             min(wanted.top, n_rows - n_missing) if wanted.top is not None else None,
             self.counts["accept"] if "accept" in self.names else None,
+            (sum(self.judge.uncovered) or None) if self.judge is not None else None,
         )
 
 

@@ -11,7 +11,7 @@ from vecuq._files import saved_kind
 from vecuq._load import load
 from vecuq.errors import SettingError
 from vecuq.table import PathLike
-from vecuq.workflows.answer_rows import AnswerFiles, answer_rows
+from vecuq.workflows.answer_rows import MAKING, AnswerFiles, answer_rows, making_in
 from vecuq.workflows.judging import Judge
 from vecuq.workflows.measuring_answers import WantedOfAnswers
 from vecuq.workflows.places import refuse_place
@@ -21,6 +21,11 @@ from vecuq.workflows.tally_of_answers import MeasuredAnswers
 from vecuq.workflows.watch import NOBODY, Watch
 
 if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from vecuq.gate import Gate
     from vecuq.pipeline import AnswerPipeline
 
 
@@ -56,7 +61,7 @@ def score_answers(
     Fields that held the labels when the pipeline was fitted are kept too, if these files have them.
     """
     refuse_place(out, reads=[*files.paths, *files.samples], force=force)
-    judge = None if pipeline.gate_ is None else Judge(pipeline.gate_, by)
+    judge = None if pipeline.gate_ is None else _judge_of(pipeline, pipeline.gate_, by)
     if judge is None and by is not None:
         raise SettingError("by= is for a gate with categories; this pipeline was fitted without labels.")
     if wanted.missing == "nan":
@@ -66,6 +71,18 @@ def score_answers(
         judge.refuse([] if by is None else [by])
     measures = WantedOfAnswers(pipeline.measures_, pipeline.settings_)
     about: dict[str, Any] = {"texts": [by], "perhaps": pipeline.fields_, "watch": replace(watch, rows=None)}
-    with answer_rows(files, measures, keep, **about) as rows:
+    with answer_rows(files, measures, keep, **about) as measured:
+        rows = replace(measured, with_making=judge is not None)
         done = write_scored(pipeline.ranker_, rows, out, wanted, stdout_format=stdout_format, judge=judge, watch=watch)
+        pipeline.coverage().warn(rows.making())
     return done, rows.measured
+
+
+def _judge_of(pipeline: AnswerPipeline, gate: Gate, by: str | None) -> Judge:
+    """Return the gate of a pipeline, which accepts no answer with another number of samples than the labelled ones."""
+    coverage = pipeline.coverage()
+
+    def covers(batch: pa.RecordBatch) -> NDArray[np.bool_]:
+        return coverage.covers(making_in(batch))
+
+    return Judge(gate, by, covers=covers, hidden=MAKING)
