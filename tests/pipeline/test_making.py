@@ -119,9 +119,9 @@ def test_measures_that_look_at_no_sample_do_not_count_them():
 
 def test_it_is_saved_shown_and_fitted_again():
     assert fresh().made_ == judge().made_
-    npt.assert_array_equal(
-        [facts(quietly(fresh(), one)) for one in FEWER[:9]], [facts(quietly(judge(), one)) for one in FEWER[:9]]
-    )
+    saved, kept = fresh(), fitted()
+    for one in (*FEWER[:5], *ANSWERS[:5]):
+        npt.assert_array_equal(facts(quietly(saved, one)), facts(quietly(kept, one)))
     shown = {"samples per answer": "4", "answers with a question": "none"}
     assert shown.items() <= judge().describe().items()
     again = clone(judge())

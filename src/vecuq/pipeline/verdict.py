@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from vecuq._check import one_line
-from vecuq.measures.text import MeasuredAnswer
+from vecuq.measures import text
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,7 +53,7 @@ class Verdict:
         return f"Verdict(accept={self.accept}, {', '.join(shown)}{lacks})"
 
 
-def reasons_of(measured: MeasuredAnswer) -> dict[str, str]:
+def reasons_of(measured: text.MeasuredAnswer) -> dict[str, str]:
     """Return why measures are missing; an infinite one leaves the answer without an uncertainty too."""
     infinite = {name: "infinite" for name, value in measured.values.items() if math.isinf(value)}
     return {**measured.reasons, **infinite}
