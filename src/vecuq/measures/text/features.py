@@ -224,7 +224,8 @@ class AnswerFeatures:
             raise MissingFeatureError("no text of the answer")
         answer, texts = [self.answer.text], self.texts
         there = self._cache.table(answer, texts)[0]
-        return there if self.comparison.symmetric else (there + self._cache.table(texts, answer)[:, 0]) / 2
+        back = there if self.comparison.symmetric else self._cache.table(texts, answer)[:, 0]
+        return np.asarray((there + back) / 2)
 
     @cached_property
     def similarity_of_samples(self) -> Array:
