@@ -223,8 +223,9 @@ class AnswerFeatures:
         if self.answer.text is None:
             raise MissingFeatureError("no text of the answer")
         answer, texts = [self.answer.text], self.texts
-        there: Array = self._cache.table(answer, texts)[0]
-        return there if self.comparison.symmetric else (there + self._cache.table(texts, answer)[:, 0]) / 2
+        there = self._cache.table(answer, texts)[0]
+        back = there if self.comparison.symmetric else self._cache.table(texts, answer)[:, 0]
+        return np.asarray((there + back) / 2)
 
     @cached_property
     def similarity_of_samples(self) -> Array:
