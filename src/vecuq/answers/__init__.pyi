@@ -24,6 +24,7 @@ from .kinds import kinds as kinds
 from .lines import LINE_BYTES as LINE_BYTES
 from .mapping import FieldMap as FieldMap
 from .memory import record_of as record_of
+from .parts import Part as Part
 from .readers import Format as Format
 from .readers import Wrapping as Wrapping
 from .readers import conversation as conversation
