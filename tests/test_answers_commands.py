@@ -1,16 +1,20 @@
 """`vecuq fit`, `score`, `gate`, `audit`, `info` and `report` with answers of a language model."""
 
 import json
+import re
+import warnings
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn.base import clone
 from typer.testing import CliRunner
 
 from vecuq import load
 from vecuq.answers import AnswerRecord, read_answers, recognised_kind
 from vecuq.cli import app
+from vecuq.errors import CalibrationWarning
 from vecuq.testing.examples import sampled_answers
 from vecuq.workflows import AnswerFiles, score
 
@@ -97,12 +101,63 @@ def test_python_scores_files_as_the_command_does(files, tmp_path):
 
 
 def test_answers_without_log_probs_are_decided_by_the_other_measures(files, tmp_path):
-    lines = [{"id": "a", "texts": ["Goethe wrote it"] * 4}, {"id": "b", "texts": ["Goethe", "Schiller 1", "Heine 3"]}]
+    lines = [
+        {"id": "a", "texts": ["Goethe wrote it"] * 4},
+        {"id": "b", "texts": ["Goethe", "Schiller 1", "Heine 3", "Kleist 2"]},
+    ]
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     vecuq("score", files / "bot.vecuq", tmp_path / "texts.jsonl", "-o", tmp_path / "d.parquet")
     first, second = pq.read_table(tmp_path / "d.parquet").to_pylist()
     assert first["uncertainty"] < second["uncertainty"]
     vecuq("score", files / "bot.vecuq", tmp_path / "texts.jsonl", "--missing", "error", "-o", "d.parquet", code=1)
+
+
+def with_fewer_samples(path, out, every=2):
+    """Write the same lines, every second answer with two samples instead of four."""
+    lines = list(map(json.loads, path.read_text().splitlines()))
+    for k, line in enumerate(lines):
+        if len(line["response"]["choices"]) > 1 and k % (2 * every) == 1:
+            del line["response"]["choices"][2:]
+    out.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return out
+
+
+def test_answers_with_another_number_of_samples_are_counted_and_not_accepted(files, tmp_path):
+    mixed, out = with_fewer_samples(files / "new.jsonl", tmp_path / "mixed.jsonl"), tmp_path / "d.parquet"
+    said = vecuq("score", files / "bot.vecuq", mixed, "-o", out)
+    assert "30 answers with another number of samples are not accepted" in " ".join(said.stderr.split())
+    assert json.loads(vecuq("score", files / "bot.vecuq", mixed, "--json", "-o", out).stdout)["n_uncovered"] == 30
+    rows, judge = pq.read_table(out), load(files / "bot.vecuq")
+    assert not any("vecuq" in name for name in rows.column_names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        found = [judge(record) for record in read_answers(mixed)]
+    for name in ("uncertainty", "p_value", "accept", "p_wrong"):
+        assert rows[name].to_pylist() == [getattr(one, name) for one in found]
+    assert [one.accept for one in found if "samples" in one.missing] == [False] * 30
+    assert any(one.accept for one in found)
+
+
+def test_fit_and_info_say_how_many_samples_an_answer_had_and_python_counts_the_same(files):
+    for said in ((files / "said.txt").read_text(), vecuq("info", files / "bot.vecuq").output):
+        assert re.search(r"samples per answer:? +4\b", said)
+    found = load(files / "bot.vecuq")
+    records = list(read_answers(files / "answers.jsonl"))
+    again = clone(found).fit(records, [record.meta["label"] for record in records])
+    assert (again.made_, again.gate_.threshold_) == (found.made_, found.gate_.threshold_)
+    assert found.made_.fewest_samples == found.made_.most_samples == 4
+
+
+def test_an_audit_leaves_them_out_and_a_gate_of_their_own_accepts_them(files, tmp_path):
+    write_answers(tmp_path / "more.jsonl", 200, 4)
+    fewer = with_fewer_samples(tmp_path / "more.jsonl", tmp_path / "fewer.jsonl", every=1)
+    audited = vecuq("audit", files / "bot.vecuq", fewer, "--wrong", "label", "--json")
+    assert json.loads(audited.stdout)["n_accepted"] == 0
+    assert "200 answers with another number of samples" in " ".join(audited.stderr.split())
+    vecuq("gate", files / "bot.vecuq", fewer, "--wrong", "label", "--accuracy", "0.6", "-o", tmp_path / "g.vecuq")
+    found = load(tmp_path / "g.vecuq")
+    assert (found.made_.fewest_samples, found.made_.most_samples) == (2, 2)
+    assert found.accept(read_answers(fewer)).any()
 
 
 def test_categories_and_groups_are_fields_of_the_lines(files, tmp_path):

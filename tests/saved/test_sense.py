@@ -279,8 +279,8 @@ NOT_FOUND_OUT = {
         *(f"density/gmm/{part}" for part in ("means", "whitening", "log_weights")),
         *("density/knn/rows", "density/knn/k", "temperature"),
     },
-    # No answer is kept: how many were left out, only the file remembers.
-    "answer pipeline": {"split.incomplete"},
+    # No answer is kept: how many were left out, and how they were made, only the file remembers.
+    "answer pipeline": {"split.incomplete", "made", "made.fewest_samples", "made.most_samples"},
     "answer pipeline without labels": {"split.incomplete"},
     # No labelled row is kept, only its score; a zero of either sign is a zero.
     "gate": {

@@ -32,6 +32,7 @@ UNDETECTABLE = (
     *("counts", "breakers", "scores"),
     *("audit", "confidence", "overdue", "audits.labels", "memory.codes", "memory.hashes"),
     *("rates.probability", "rates.lower", "rates.upper", "settings.guard", "simultaneous"),
+    *("made", "made.fewest_samples", "made.most_samples"),
     *("density/mahalanobis/means", "density/mahalanobis/whitening"),
 )
 Lie = tuple[bytes, str, str]  # the file, where it lies, and how
