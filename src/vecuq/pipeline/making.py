@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vecuq.answers import record_of
 from vecuq.errors import TableError
 from vecuq.measures import Measure, text
 from vecuq.table import ScoreTable
@@ -77,6 +76,8 @@ class Making:
         >>> Making.of(answers).over()
         Made(fewest_samples=0, most_samples=2, questions='some')
         """
+        from vecuq.answers import record_of
+
         return _gathered([making_of(record_of(one)) for one in answers])
 
     def __len__(self) -> int:
@@ -106,6 +107,8 @@ def measured_answers(
     answers: Iterable[Any], measures: Sequence[Measure], settings: text.TextSettings
 ) -> tuple[ScoreTable, Making]:
     """Measure answers one by one, and note how each was made."""
+    from vecuq.answers import record_of
+
     values, made = [], []
     for one in answers:
         record = record_of(one)
