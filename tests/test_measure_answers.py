@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import re
 import tracemalloc
 from collections import Counter
 from pathlib import Path
@@ -111,10 +112,17 @@ def test_texts_alone_give_what_they_allow_and_a_reason_for_each_other(run, tmp_p
     done = run("measure", path, "-o", tmp_path / "s.parquet")
     kept = {found.name for found in find_measures(["black_box"], modality="text")}
     assert list(pd.read_parquet(tmp_path / "s.parquet")) == ["id", *(name for name in ALL if name in kept)]
-    absent = [line.split(": ")[1].split(", ") for line in done.stdout.splitlines() if line.startswith("absent:")]
-    assert sorted(name for names in absent for name in names) == sorted(set(ALL) - kept)
-    assert "absent: token_margin: no margins of the most likely tokens" in done.stdout
+    told = json.loads(run("measure", path, "-o", tmp_path / "s.parquet", "--json").stdout)
+    assert set(told["absent"]) == set(ALL) - kept
+    assert "absent: token_margin, self_certainty: no log-probabilities of the most likely tokens" in done.stdout
     assert "absent: msp, perplexity, cocoa_msp, " in done.stdout
+    assert "p_true, verbalised_confidence, linguistic_confidence with `vecuq ask --confidence`" in done.stdout
+
+
+def test_of_many_absent_measures_the_first_are_named_and_the_others_counted(run, tmp_path):
+    path = write(tmp_path / "a.jsonl", [AnswerRecord(id="1", greedy=said("yes", -1.0))])
+    printed = run("measure", path, "-o", tmp_path / "s.parquet").stdout
+    assert re.search(r"^absent: consistency, (\w+, ){4}\w+ and \d+ more: no samples$", printed, re.MULTILINE)
 
 
 def test_an_empty_answer_is_missing_and_counted_never_confident(run, tmp_path):
@@ -138,7 +146,7 @@ def test_complete_leaves_out_rows_with_gaps_so_that_they_can_be_fitted(run, refu
     empty = AnswerRecord(id="b", greedy=said("", -0.01))
     path = write(tmp_path / "a.jsonl", [whole, empty])
     done = run("measure", path, "--measures", "msp", "--complete", "-o", tmp_path / "s.csv")
-    assert "1 answers measured, 1 left out for missing measures" in done.stdout
+    assert "1 answer measured, 1 left out for missing measures" in done.stdout
     assert list(pd.read_csv(tmp_path / "s.csv")["id"]) == ["a"]
     # Each has one of two measures, so none has both.
     texts = AnswerRecord(id="c", greedy=bare("yes"), samples=(bare("no"),))
@@ -285,7 +293,7 @@ def test_quality_without_references_is_absent_with_its_reason(run, tmp_path):
 def test_what_cannot_be_measured_is_one_line_and_leaves_no_trace(refused, tmp_path):
     path = write(tmp_path / "a.jsonl", [AnswerRecord(id="q", greedy=bare("yes"))])
     out = ["-o", tmp_path / "s.parquet"]
-    assert "allow none of the measures (msp: no token log-probabilities)" in refused(
+    assert "No measure can be computed of this answer: no token log-probabilities." in refused(
         "measure", path, "--measures", "msp", *out
     )
     assert "would be, one of the files that this job reads" in refused("measure", path, "-o", path)

@@ -1,7 +1,12 @@
 """Every command that writes, killed while it writes: nothing is torn, and the next run leaves nothing behind."""
 
+import json
+import shlex
 import shutil
+import sqlite3
+import sys
 import typing
+from contextlib import closing
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -46,6 +51,15 @@ if Path("out.vecuq").exists():
 else:
     exec(DECIDE)
 """.replace("DECIDE", repr(DECIDE))
+# Texts are compared by a program, whose results are kept in a file.
+JUDGE = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    print(float(asked["one"] == asked["other"]), flush=True)
+"""
+CACHED = ("--jobs", "1", "--command", f"{shlex.quote(sys.executable)} judge.py", "--cache", "kept.db")
+FIT_ANSWERS = ("fit", "sampled.jsonl", "--measures", "consistency", *CACHED, "-o", "out.vecuq")
 WRITERS = {
     "fit": Writer(("fit", "c.csv", *COLUMNS, "-o", "out.vecuq"), ("out.vecuq",)),
     "score": Writer(("score", "m.vecuq", "n.csv", "-o", "out.parquet"), ("out.parquet",)),
@@ -55,6 +69,14 @@ WRITERS = {
     "measure answers": Writer(
         ("measure", "answers.jsonl", "--jobs", "1", "--measures", "msp,perplexity", "-o", "out.parquet"),
         ("out.parquet",),
+    ),
+    "measure by a model": Writer(
+        ("measure", "sampled.jsonl", "--measures", "consistency", *CACHED, "-o", "out.parquet"),
+        ("out.parquet", "kept.db"),
+    ),
+    "fit answers": Writer(FIT_ANSWERS, ("out.vecuq", "kept.db")),
+    "score answers": Writer(
+        ("score", "bot.vecuq", "sampled.jsonl", *CACHED, "-o", "out.parquet"), ("out.parquet", "kept.db")
     ),
     "evaluate": Writer(
         ("evaluate", "n.csv", *COLUMNS, "--error", "is_ood", *FEW, "-o", "out.csv", "--curves", "curves.csv"),
@@ -83,12 +105,13 @@ WRITERS = {
 IDS = list(WRITERS)
 # Options whose files are only read.
 READ = {
-    "fit": {"labelled"},
+    "fit": {"labelled", "samples"},
     "gate": {"unlabelled"},
     "live": {"recalibrate"},
     "measure": {"train", "samples"},
     "monitor": {"calibration"},
     "reproduce": {"data_dir"},
+    "score": {"samples"},
 }
 
 
@@ -131,6 +154,9 @@ def write_inputs(folder, seed):
         for k in range(9)
     ]
     (folder / "answers.jsonl").write_text("".join(lines))
+    sampled = [{"id": f"q{k}", "texts": [f"a{seed} {one}" for one in rng.integers(0, 3, size=4)]} for k in range(40)]
+    (folder / "sampled.jsonl").write_text("".join(json.dumps(line) + "\n" for line in sampled))
+    (folder / "judge.py").write_text(JUDGE)
 
 
 @pytest.fixture(scope="session")
@@ -147,6 +173,8 @@ def begun(drive, tmp_path_factory):
             assert drive(before, *WRITERS["fit"].words[:-1], "m.vecuq")["code"] == 0
             if "g.vecuq" in WRITERS[name].words:
                 assert drive(before, *WRITERS["gate"].words[:7], "-o", "g.vecuq")["code"] == 0
+            if "bot.vecuq" in WRITERS[name].words:
+                assert drive(before, *FIT_ANSWERS[:-1], "bot.vecuq")["code"] == 0
             done = drive(before, *WRITERS[name].words)
             assert done["code"] == 0, done
             write_inputs(before, 0)
@@ -161,11 +189,16 @@ def begun(drive, tmp_path_factory):
 
 def content(path):
     """Return what a file says; of a monitor's state and of a gate without the time, which they know too."""
+    if path.suffix == ".db":
+        with closing(sqlite3.connect(path)) as database:
+            return set(database.execute("SELECT * FROM results"))
     found = load(path) if path.name == "out.vecuq" else None
     if found.__class__.__name__ == "Monitor":
         return found.rows, found.evidence, len(found.counted)
     if found.__class__.__name__ == "Gate":
         return found.rules_, found.table_, found.model.to_bytes()
+    if found.__class__.__name__ == "AnswerPipeline":
+        return found.measures_, found.split_, found.ranker_.to_bytes()
     if found.__class__.__name__ == "LiveGate":
         return str(found), found.pending
     return path.read_bytes()
@@ -190,7 +223,9 @@ def check_kill(drive, begun, name, tmp_path, **kill):
         inside = [folder / output] if (folder / output).is_file() else list((folder / output).glob("[!.]*"))
         for path in inside:
             place = str(path.relative_to(folder))
-            if name == "ask":
+            if path.suffix == ".db":
+                assert old[place] <= content(path) <= new[place]
+            elif name == "ask":
                 assert content(path).startswith(old[place])
                 assert (content(path) + new[place][len(content(path)) :]) == new[place]
             else:

@@ -8,25 +8,34 @@ from hypothesis import strategies as st
 from vecuq import AnswerPipeline, ScoreTable
 from vecuq.errors import CalibrationError
 from vecuq.measures import list_measures
-from vecuq.pipeline.choosing import PREFERRED, chosen_measures, most_columns
+from vecuq.measures.text.catalogue import text_measures
+from vecuq.pipeline.choosing import PREFERRED, RESERVE, chosen_measures, most_columns
 from vecuq.pipeline.splitting import split_rows
 from vecuq.testing.examples import sampled_answers
 
 RNG = np.random.default_rng(0)
+NAMES = [measure.name for measure in text_measures()]
 
 
 def table(**columns):
     return ScoreTable(tuple(columns), np.column_stack(list(columns.values())))
 
 
-def test_every_preferred_measure_exists():
-    assert set(PREFERRED) <= set(list_measures()["text"])
+def test_every_measure_of_the_package_has_its_place_in_the_order():
+    assert sorted((*PREFERRED, *RESERVE)) == sorted(NAMES)
+    assert set(NAMES) <= set(list_measures()["text"])
 
 
-def test_columns_that_never_vary_or_repeat_an_order_are_left_out():
-    first, second = RNG.random(100), RNG.random(100)
-    found = table(msp=first, perplexity=3 * first + 1, consistency=second, sar=np.ones(100))
-    assert chosen_measures(found, n_map=1000) == ("msp", "consistency")
+def test_columns_that_never_vary_or_nearly_repeat_another_are_left_out():
+    first, second, third = RNG.random((3, 100))
+    found = table(perplexity=first, msp=first + 0.01 * third, consistency=second, majority_share=np.ones(100))
+    assert chosen_measures(found, n_map=1000) == ("consistency", "perplexity")
+
+
+def test_the_reserve_is_taken_only_where_nothing_else_varies():
+    first, second = RNG.random((2, 100))
+    assert chosen_measures(table(semantic_sets=first, sar=second), n_map=100) == ("semantic_sets", "sar")
+    assert chosen_measures(table(semantic_sets=first, msp=second), n_map=100) == ("msp",)
 
 
 def test_a_measure_that_many_answers_lack_is_left_out_and_one_that_few_lack_is_not():
@@ -38,12 +47,12 @@ def test_a_measure_that_many_answers_lack_is_left_out_and_one_that_few_lack_is_n
 def test_few_rows_take_few_columns_in_the_order_of_preference():
     found = ScoreTable(PREFERRED[::-1], RNG.random((60, len(PREFERRED))))
     assert chosen_measures(found, n_map=60) == PREFERRED[:3]
-    assert len(chosen_measures(found, n_map=10**6)) == 10
-    assert all(8 * (2 ** most_columns(n) - 1) <= n for n in (56, 119, 120, 8_183, 8_184))
+    assert chosen_measures(found, n_map=10**6) == PREFERRED[:5]
+    assert all(8 * (2 ** most_columns(n) - 1) <= n for n in (56, 119, 120, 247, 248, 8_184))
 
 
 def test_no_usable_measure_is_an_error_with_the_shares():
-    with pytest.raises(CalibrationError, match=r"msp 0%.*Name some"):
+    with pytest.raises(CalibrationError, match=r"none has any number.*Name some"):
         chosen_measures(table(msp=np.full(50, np.nan)), n_map=50)
 
 

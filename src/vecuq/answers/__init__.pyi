@@ -30,6 +30,7 @@ from .readers import conversation as conversation
 from .readers import formats as formats
 from .reading import AnswerReader as AnswerReader
 from .reading import read_answers as read_answers
+from .recognising import answer_field as answer_field
 from .recognising import recognised_kind as recognised_kind
 from .schema import SCHEMA_VERSION as SCHEMA_VERSION
 from .schema import Answer as Answer

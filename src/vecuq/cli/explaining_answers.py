@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vecuq import workflows
 from vecuq._check import one_line, one_of
 from vecuq.cli.options import listed
 from vecuq.cli.talk import counted, echo, friendly_errors, note, print_json, print_lines, watching
 from vecuq.errors import SettingError
-from vecuq.workflows import Explained, WantedOfAnswers
+
+if TYPE_CHECKING:
+    from vecuq.workflows import Explained, WantedOfAnswers
 
 _PROBLEMS_PRINTED = 3
 _SHOWN = 100

@@ -11,7 +11,7 @@ from vecuq import workflows
 from vecuq._check import one_of
 from vecuq.cli import comparing
 from vecuq.cli import fitting_answers as answers
-from vecuq.cli.answer_options import Jobs, Renormalise, Samples, Strict
+from vecuq.cli.answer_options import Jobs, Kind, Map, Renormalise, Samples, Strict
 from vecuq.cli.options import (
     METHOD,
     AsJson,
@@ -93,6 +93,8 @@ def fit(
     measures: answers.Measures = None,
     quality: answers.Quality = None,
     samples: Samples = None,
+    map: Map = None,
+    kind: Kind = "auto",
     renormalise: Renormalise = False,
     strict: Strict = False,
     jobs: Jobs = None,
@@ -112,11 +114,11 @@ def fit(
 ) -> None:
     """Learn from in-distribution rows how their score vectors lie, and save the model.
 
-    A file of a language model's answers (jsonl, recognised by its content) is measured first. With labels
-    (`--wrong`, `--correct` or `--quality`) its answers are split at random, some for the model and the others for a
-    gate, and both are saved together as one pipeline.
+    A file of a language model's answers, recognised by its content or read as `--map` says, is measured first. With
+    labels (`--wrong`, `--correct` or `--quality`) its answers are split at random, some for the model and the others
+    for a gate, and both are saved together as one pipeline.
     """
-    kind = answers.kind_of(context, calibration)
+    of_answers = answers.are_answers(context, calibration)
     given: dict[str, Any] = {
         "reference": reference,
         "epsilon": epsilon,
@@ -134,8 +136,8 @@ def fit(
         "alpha": alpha,
         "random_state": seed,
     }
-    if kind is not None:
-        answers.fit_texts(context, calibration, model, kind, given, context.params)
+    if of_answers:
+        answers.fit_texts(context, calibration, model, given, context.params)
         return
     with usage_errors():
         refuse_options(context, answers.FOR_ANSWERS, "answers of a language model", "a table of scores")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,10 @@ from vecuq.cli.measuring_answers import print_gaps, print_notes
 from vecuq.cli.options import choice, listed, refuse_options, typed_options
 from vecuq.cli.talk import counted, echo, friendly_errors, note, print_json, print_lines, usage_errors, watching
 from vecuq.errors import SettingError
-from vecuq.workflows import FittedAnswers, LabelColumns, WantedOfAnswers, compared_in_words
+from vecuq.table import QUALITY
+
+if TYPE_CHECKING:
+    from vecuq.workflows import FittedAnswers, LabelColumns
 
 # Options that only answers take, and those that only tables take.
 FOR_ANSWERS = (
@@ -36,7 +39,7 @@ By = Annotated[str | None, choice("Field of categories: a certificate for each."
 Measures = Annotated[
     str | None,
     choice(
-        "Measures or compositions, comma-separated; without it, up to ten that the answers allow.",
+        "Measures or compositions, comma-separated; without it, up to five that the answers allow.",
         ANSWERS,
         metavar="A,B",
     ),
@@ -51,23 +54,23 @@ Quality = Annotated[
 ]
 
 
-def kind_of(context: typer.Context, files: Sequence[Path]) -> str | None:
-    """Return the format of answers that files hold; None for a table, also where an option says that it is one."""
-    if typed_options(context) & {"columns", "labelled"}:
-        return None
+def are_answers(context: typer.Context, files: Sequence[Path]) -> bool:
+    """Whether files hold answers; a note says so where texts stand in what is read as a table of scores."""
+    typed = typed_options(context)
+    if typed & {"columns", "labelled"}:
+        return False
+    if typed & {"map", "kind"}:
+        return True
     with friendly_errors():
-        found = workflows.kind_of_answers(files)
-        if found is None and any(_is_json(path) for path in files):
-            note("No format of answers was recognised; read as a table of scores.")
-        return found
-
-
-def _is_json(path: Path) -> bool:
-    return ".json" in path.name.lower() or ".ndjson" in path.name.lower()
+        if workflows.hold_answers(files, asked=bool(typed & {"wrong", *FOR_ANSWERS})):
+            return True
+        for path, name in workflows.texts_beside_scores(files).items():
+            note(f"{path} is read as a table of scores. If {name!r} holds answers to measure: --map answer={name}.")
+        return False
 
 
 def fit_texts(
-    context: typer.Context, files: Sequence[Path], out: Path, kind: str, method: dict[str, Any], given: dict[str, Any]
+    context: typer.Context, files: Sequence[Path], out: Path, method: dict[str, Any], given: dict[str, Any]
 ) -> None:
     """Fit a pipeline to files of answers and print what became of them; ``given`` are the options by name."""
     from vecuq.pipeline import AnswerPipeline
@@ -77,7 +80,7 @@ def fit_texts(
         refuse_options(context, FOR_TABLES, "a table of scores", "answers of a language model")
         labels = _labels(context, given)
         settings = comparing.text_settings({name: given[name] for name in comparing.NAMES})
-        wanted = WantedOfAnswers(listed(given["measures"]), settings, given["quality"])
+        wanted = workflows.WantedOfAnswers(listed(given["measures"]), settings, given["quality"])
         reading = reading_of(files, given)
         pipeline = AnswerPipeline(
             measures=wanted.measures,
@@ -93,13 +96,13 @@ def fit_texts(
                 reading, out, pipeline, labels, quality=given["quality"], force=given["force"], watch=watch
             )
         if given["as_json"]:
-            print_json(_as_dict(done, out, kind))
+            print_json(_as_dict(done, out))
         else:
-            _print(done, out, kind, given)
+            _print(done, out, given)
 
 
 def _labels(context: typer.Context, given: dict[str, Any]) -> LabelColumns:
-    labels = LabelColumns(given["correct"], given["wrong"], None, given["group"], given["by"])
+    labels = workflows.LabelColumns(given["correct"], given["wrong"], None, given["group"], given["by"])
     unlabelled = not (given["correct"] or given["wrong"] or given["quality"])
     promised = typed_options(context) & {"accuracy", "confidence"}
     if unlabelled and promised:
@@ -107,13 +110,13 @@ def _labels(context: typer.Context, given: dict[str, Any]) -> LabelColumns:
     return labels
 
 
-def _as_dict(done: FittedAnswers, out: Path, kind: str) -> dict[str, Any]:
+def _as_dict(done: FittedAnswers, out: Path) -> dict[str, Any]:
     measured = {**vars(done.measured), "partly": {name: gap._asdict() for name, gap in done.measured.partly.items()}}
-    about = {"out": str(out), "format": kind, "n_labels": done.n_labels}
+    about = {"out": str(out), "format": done.read_as, "n_labels": done.n_labels}
     return {**about, **done.pipeline.describe(), "reading": measured}
 
 
-def _print(done: FittedAnswers, out: Path, kind: str, given: dict[str, Any]) -> None:
+def _print(done: FittedAnswers, out: Path, given: dict[str, Any]) -> None:
     fitted, counts = done.pipeline, done.pipeline.split_
     print_notes(done.measured, given["renormalise"])
     held = fitted.ranker_.diagnostics.n_held
@@ -124,9 +127,9 @@ def _print(done: FittedAnswers, out: Path, kind: str, given: dict[str, Any]) -> 
     left = counts["incomplete"]
     print_lines(
         {
-            "answers": f"{done.measured.n_rows:,}, read as {kind}",
+            "answers": f"{done.measured.n_rows:,}, read as {done.read_as}",
             "measures": ", ".join(fitted.measures_),
-            "texts compared": compared_in_words(done.measured) if done.measured.compared else None,
+            "texts compared": workflows.compared_in_words(done.measured) if done.measured.compared else None,
             "labels": f"{done.n_labels:,}" if done.n_labels else "none, so nothing is accepted or deferred",
             "split": part,
             "left out": f"{counted(left, 'answer')} of the map without a measure" if left else None,
@@ -137,4 +140,16 @@ def _print(done: FittedAnswers, out: Path, kind: str, given: dict[str, Any]) -> 
         echo(str(fitted.certificate()))
         print_targets(fitted.gate_)
     echo(f"pipeline -> {out}")
+    if fitted.gate_ is None:
+        echo(_how_to_label(done))
     echo(f"next: vecuq score {out} NEW")
+
+
+def _how_to_label(done: FittedAnswers) -> str:
+    """Say how a pipeline without a gate gets one."""
+    if QUALITY in done.measured.columns:
+        return "to decide as well: the file has verdicts on its answers; fit again with --correct quality"
+    return (
+        "to decide as well: add a field to lines, 1 for a wrong answer and 0 for a right one, and fit again with "
+        "--wrong FIELD; or --quality exact_match, if the lines have reference answers"
+    )

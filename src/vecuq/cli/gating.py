@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from vecuq import workflows
+from vecuq.cli import comparing
+from vecuq.cli.answer_options import Jobs, Kind, Map, Renormalise, Samples, Strict, for_judge
 from vecuq.cli.options import KINDS, TABLES, AsJson, Force, table_argument
 from vecuq.cli.talk import echo, friendly_errors, print_json, print_table, usage_errors, working
 
@@ -34,6 +36,7 @@ By = Annotated[str | None, _label("Column of categories: a certificate for each.
 
 
 def gate(
+    context: typer.Context,
     model: Annotated[
         Path, typer.Argument(help="Model or pipeline written by vecuq.", metavar="MODEL", show_default=False)
     ],
@@ -91,6 +94,21 @@ def gate(
     seed: Annotated[int | None, typer.Option(help="Seed of the draws behind `--order best`.")] = None,
     force: Force = False,
     as_json: AsJson = False,
+    samples: Samples = None,
+    map: Map = None,
+    kind: Kind = "auto",
+    renormalise: Renormalise = False,
+    strict: Strict = False,
+    jobs: Jobs = None,
+    embed_url: comparing.EmbedUrl = None,
+    embed_model: comparing.EmbedModel = None,
+    nli: comparing.Nli = None,
+    nli_model: comparing.NliModel = None,
+    judge_url: comparing.JudgeUrl = None,
+    judge_model: comparing.JudgeModel = None,
+    command: comparing.Command = None,
+    cache: comparing.Cache = None,
+    api_key_env: comparing.ApiKeyEnv = None,
 ) -> None:
     """Find with labelled rows which answers may be trusted, and save the proof as a gate.
 
@@ -114,16 +132,17 @@ def gate(
         how["random_state"] = seed
         if not labelled and not plan:
             raise typer.BadParameter("Labelled rows are needed: vecuq gate MODEL LABELLED --correct COLUMN.")
+        rows, how["supplied"] = for_judge(context, model, list(labelled or ()))
     with friendly_errors():
         if plan:
-            planned = workflows.plan(model, labelled, labels, **target, **how)
+            planned = workflows.plan(model, rows if labelled else None, labels, **target, **how)
             _say_plan(planned, as_json=as_json)
             return
         with working() as show:
             show("fitting the gate")
             made = workflows.gate(
                 model,
-                list(labelled or ()),
+                rows,
                 out,
                 labels,
                 simultaneous=simultaneous,
@@ -209,8 +228,9 @@ def sample(
 
 
 def audit(
+    context: typer.Context,
     gate_file: Annotated[
-        Path, typer.Argument(help="Gate written by `vecuq gate`.", metavar="GATE", show_default=False)
+        Path, typer.Argument(help="Gate, or pipeline of answers.", metavar="GATE", show_default=False)
     ],
     later: Annotated[list[Path], table_argument(f"Later rows with labels, drawn at random: {TABLES}.", "LATER")],
     correct: Correct = None,
@@ -219,6 +239,21 @@ def audit(
     group: Group = None,
     by: By = None,
     as_json: AsJson = False,
+    samples: Samples = None,
+    map: Map = None,
+    kind: Kind = "auto",
+    renormalise: Renormalise = False,
+    strict: Strict = False,
+    jobs: Jobs = None,
+    embed_url: comparing.EmbedUrl = None,
+    embed_model: comparing.EmbedModel = None,
+    nli: comparing.Nli = None,
+    nli_model: comparing.NliModel = None,
+    judge_url: comparing.JudgeUrl = None,
+    judge_model: comparing.JudgeModel = None,
+    command: comparing.Command = None,
+    cache: comparing.Cache = None,
+    api_key_env: comparing.ApiKeyEnv = None,
 ) -> None:
     """Check with later labels whether a gate has kept its promise.
 
@@ -228,8 +263,9 @@ def audit(
     """
     with usage_errors():
         labels = workflows.LabelColumns(correct, wrong, graded, group, by)
+        rows, supplied = for_judge(context, gate_file, later)
     with friendly_errors():
-        _say_audit(workflows.audit(gate_file, later, labels), as_json=as_json)
+        _say_audit(workflows.audit(gate_file, rows, labels, supplied=supplied), as_json=as_json)
 
 
 def _say_audit(done: workflows.Audited, *, as_json: bool) -> None:

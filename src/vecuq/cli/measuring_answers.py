@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vecuq import workflows
 from vecuq._check import one_line
 from vecuq.cli.talk import counted, echo, friendly_errors, note, print_json, watching
 from vecuq.table import QUALITY
 from vecuq.transport import MAX_COLUMNS
-from vecuq.workflows import MeasuredAnswers, WantedOfAnswers, compared_in_words
+
+if TYPE_CHECKING:
+    from vecuq.workflows import MeasuredAnswers, WantedOfAnswers
 
 _PROBLEMS_PRINTED = 3
+_NAMES_PRINTED = 6
+# What the measures of workflows.UNUSUAL come from.
+_FROM = {
+    "non_contradiction": "--nli",
+    "cosine": "--similarity embedding",
+    "p_true": "`vecuq ask --confidence`",
+    "verbalised_confidence": "`vecuq ask --confidence`",
+    "linguistic_confidence": "`vecuq ask --confidence`",
+}
 
 
 def measure_texts(
@@ -35,19 +46,29 @@ def measure_texts(
             print_json({"out": str(scores), **vars(done), "partly": partly})
             return
         left = f", {done.n_left_out:,} left out for missing measures" if done.n_left_out else ""
-        echo(f"{done.n_rows:,} answers measured{left} -> {scores}")
+        echo(f"{counted(done.n_rows, 'answer')} measured{left} -> {scores}")
         echo(f"columns: {', '.join(done.columns)}")
         if done.compared:
-            echo(f"texts compared: {compared_in_words(done)}")
+            echo(f"texts compared: {workflows.compared_in_words(done)}")
         print_gaps(done)
 
 
 def print_gaps(done: MeasuredAnswers, *, only: Sequence[str] | None = None) -> None:
     """Print which measures are missing, everywhere or in some answers, and why; ``only`` these, if given."""
-    for why, names in workflows.by_reason(_some(done.absent, only)).items():
-        echo(f"absent: {', '.join(names)}: {why}")
+    absent = _some(done.absent, only)
+    for why, names in workflows.by_reason({name: why for name, why in absent.items() if name not in _FROM}).items():
+        echo(f"absent: {_listed(names)}: {why}")
+    if only is None and (unusual := {name: _FROM[name] for name in absent if name in _FROM}):
+        more = [f"{', '.join(names)} with {option}" for option, names in workflows.by_reason(unusual).items()]
+        echo(f"possible: {'; '.join(more)}")
     for gap, names in workflows.by_reason(_some(done.partly, only)).items():
-        echo(f"partly: {', '.join(names)}: missing in {gap.n_missing:,}, most often: {gap.reason}")
+        echo(f"partly: {_listed(names)}: missing in {gap.n_missing:,}, most often: {gap.reason}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names, of many the first few and how many more; --json has all."""
+    kept = names if len(names) <= _NAMES_PRINTED + 1 else names[:_NAMES_PRINTED]
+    return ", ".join(kept) + (f" and {len(names) - len(kept)} more" if len(kept) < len(names) else "")
 
 
 def _some(gaps: dict[str, Any], only: Sequence[str] | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import typer
 
 from vecuq import workflows
 from vecuq.cli import comparing
-from vecuq.cli.answer_options import FOR_READING, Jobs, Keep, Renormalise, Samples, Strict, reading_of
+from vecuq.cli.answer_options import FOR_READING, Jobs, Keep, Kind, Map, Renormalise, Samples, Strict, reading_of
 from vecuq.cli.fitting import fit_as_dict, print_fit
 from vecuq.cli.living import AuditShare, IdColumn, Overdue, State, decide, refuse_stray, say_decided
 from vecuq.cli.measuring_answers import print_notes
@@ -43,9 +43,17 @@ from vecuq.cli.options import (
     refuse_options,
 )
 from vecuq.cli.talk import counted, echo, friendly_errors, print_json, print_table, usage_errors, watching
+from vecuq.errors import SettingError
 
 if TYPE_CHECKING:
     from vecuq.pipeline import AnswerPipeline
+
+
+_NO_STATE = (
+    "--state keeps the decisions of a gate on a table, and this is a pipeline of answers. Leave --state out and check "
+    "the promise on later labels with `vecuq audit`; or measure the answers (`vecuq measure`), fit the table and "
+    "gate it, and score tables of measures with --state."
+)
 
 
 def score(
@@ -76,6 +84,8 @@ def score(
     confidence: Confidence = None,
     keep: Keep = None,
     samples: Samples = None,
+    map: Map = None,
+    kind: Kind = "auto",
     renormalise: Renormalise = False,
     strict: Strict = False,
     jobs: Jobs = None,
@@ -105,7 +115,9 @@ def score(
     with usage_errors():
         models = comparing.supplied_models({name: context.params[name] for name in comparing.MODELS})
     with friendly_errors():
-        pipeline = None if state is not None else workflows.load_answers(model, **models)
+        if state is not None and workflows.holds_judge(model):
+            raise SettingError(_NO_STATE)
+        pipeline = workflows.load_answers(model, **models)
     if pipeline is not None:
         _score_answers(pipeline, new, ranked, wanted, context.params)
         return

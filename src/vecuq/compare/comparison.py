@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations_with_replacement, product
+from itertools import chain, combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
@@ -188,29 +188,26 @@ class PairCache:
 
     def of_pairs(self, pairs: Iterable[Pair]) -> Array:
         """Return the comparison of each pair."""
-        keys = [self._key(*pair) for pair in pairs]
-        self._learn(keys)
-        return np.array([self._known[key] for key in keys], dtype=float)
+        if self.comparison.symmetric:
+            keys = [(other, one) if other < one else (one, other) for one, other in pairs]
+        else:
+            keys = list(pairs)
+        self._learn([key for key in dict.fromkeys(keys) if key not in self._known])
+        return np.array(list(map(self._known.__getitem__, keys)), dtype=float)
 
-    def _key(self, one: str, other: str) -> Pair:
-        return (other, one) if self.comparison.symmetric and other < one else (one, other)
-
-    def _learn(self, keys: Iterable[Pair]) -> None:
-        """Compare the pairs that are new and need a comparison."""
-        new: list[Pair] = []
-        for key in dict.fromkeys(keys):
-            if key not in self._known and not self._known_beforehand(key):
-                new.append(key)
-        if new:
-            self._known.update(zip(new, self._compared(new), strict=True))
-
-    def _known_beforehand(self, key: Pair) -> bool:
-        one, other = key
-        if not one.strip() or not other.strip():
-            self._known[key] = self.comparison.blank
-        elif one == other and self.comparison.identical is not None:
-            self._known[key] = self.comparison.identical
-        return key in self._known
+    def _learn(self, new: Sequence[Pair]) -> None:
+        """Compare the pairs that need a comparison; of others the result is known beforehand."""
+        blank = {text for text in set(chain.from_iterable(new)) if not text.strip()}
+        identical, asked = self.comparison.identical, list[Pair]()
+        for key in new:
+            if blank and not blank.isdisjoint(key):
+                self._known[key] = self.comparison.blank
+            elif identical is not None and key[0] == key[1]:
+                self._known[key] = identical
+            else:
+                asked.append(key)
+        if asked:
+            self._known.update(zip(asked, self._compared(asked), strict=True))
 
     def _compared(self, pairs: list[Pair]) -> Any:
         found = similarities(self.comparison.compare(pairs))

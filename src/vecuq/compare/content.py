@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from vecuq.compare.lexical import WITHOUT_SPACES
@@ -44,8 +45,11 @@ _TOKEN = re.compile(
 _SENTENCE_END = re.compile(r"[.!?;](?=\s)|[\n\u3002\uff01\uff1f]")
 _ACCENT = re.compile("[\u0300-\u036f]")
 _CODE = re.compile(r"```|^\s*(?:def|class|import|from|return|function|const|let|var|public|#include)\b.*[({;:=]", re.M)
+_CODE_MARK = re.compile("[`({;:=]")  # most texts have none of these, and need no slow search
 _FENCE = re.compile(r"```\w*")
 _CODE_TOKEN = re.compile(r"\w+|[^\w\s]")
+# Within the codes of some tokens, one per line; see `_read`.
+_NUMBER_PART = re.compile(r"^[u+*]\d", re.M)
 _NOT = "!"
 _POLAR: dict[str, tuple[str, ...]] = {"false": (_NOT, "true")} | dict.fromkeys(NEGATIONS, (_NOT,))
 # Longer texts are compared by their start: what follows costs time and memory, and seldom changes the meaning.
@@ -89,7 +93,7 @@ def content_of(text: str) -> Content:
     (['#1000.0', 'dose', 'mg'], True, 'no')
     """
     plain = _plain(text[:MOST_LETTERS])
-    if any(mark in plain for mark in "`({;:=") and _CODE.search(plain):
+    if _CODE_MARK.search(plain) and _CODE.search(plain):
         written = tuple(_CODE_TOKEN.findall(_FENCE.sub("", text[:MOST_LETTERS])))
         return Content(frozenset(written), code=written)
     lead = _LEAD.match(plain)
@@ -123,10 +127,11 @@ def _spelt_date(found: re.Match[str]) -> str:
 
 
 def _sentence(tokens: list[str]) -> Sentence:
-    read = [code for token in tokens for code in _read(token if len(token) <= _LONGEST else token[:_LONGEST])]
-    kept = _composed(read) if any(code[0] in "u+*" and code[1:2].isdigit() for code in read) else read
+    short = tokens if max(map(len, tokens), default=0) <= _LONGEST else [token[:_LONGEST] for token in tokens]
+    read = list(chain.from_iterable(map(_read, short)))
+    kept = _composed(read) if _NUMBER_PART.search("\n".join(read)) else read
     negations = kept.count(_NOT)
-    words = frozenset(kept) - {_NOT}
+    words = frozenset(kept) - {_NOT} if negations else frozenset(kept)
     if not words and not negations:  # nothing but stop words: they are all there is
         words = frozenset(tokens)
     return Sentence(words, negations % 2 == 1)
@@ -169,7 +174,7 @@ def _composed(read: Iterable[str]) -> list[str]:
     total, group, running = 0.0, 0.0, False
     for code in [*read, ""]:
         digits = code[1:]
-        if code[:1] == "*" and digits.isdigit():
+        if code[:1] == "*" and digits.isdecimal():
             scale = float(digits)
             if not running and kept and kept[-1][0] == "#":
                 group = float(kept.pop()[1:])
@@ -177,7 +182,7 @@ def _composed(read: Iterable[str]) -> list[str]:
             if scale >= 1_000:
                 total, group = total + group, 0.0
             running = True
-        elif code[:1] in ("u", "+") and digits.isdigit():
+        elif code[:1] in ("u", "+") and digits.isdecimal():
             group, running = group + float(digits), True
         else:
             if running:

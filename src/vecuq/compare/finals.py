@@ -18,7 +18,7 @@ _CUE = re.compile(
     re.IGNORECASE,
 )
 # Most texts have none of these, and need no search.
-_CUES = ("answer", "####", "antwort", "ponse", "respuesta", "risposta", "resposta", "ответ", "答")
+_CUES = ("boxed{", "answer", "####", "antwort", "ponse", "respuesta", "risposta", "resposta", "ответ", "答")
 _CHOOSING = ("answer", "choice", "option")
 _SEGMENT_END = re.compile(r"\n|[.!?](?=\s|$)|[\u3002\uff01\uff1f]")
 _LISTED = re.compile(r"(?:^|\s)\(?([A-J])[).:]\s")
@@ -29,7 +29,7 @@ _PLAIN_CHOICE = re.compile(
 _FRACTION = re.compile(r"\\[dt]?frac\{(-?\d+)\}\{(\d+)\}")
 _MARKS = re.compile(r"\\text\w*\{([^{}]*)\}|\\[()\[\],;! ]|[*`_]|\\(?=[$%])")
 _CALCULATED = re.compile(r"=\s*\**\s*[-$€£]?\s*\d")
-_SHORT = 80
+_LETTER, _SHORT = 12, 80
 MOST_LETTERS = 20_000
 # Nearly all: one text in five may have been cut off before its answer.
 _MOST = 0.8
@@ -55,15 +55,16 @@ def final_answers(question: str, texts: Sequence[str]) -> Finals:
     given = [text for text in texts if text.strip()]
     if any(len(text) > MOST_LETTERS for text in given):
         return _of_ends(question, given)
-    chosen = _choices(question, given)
+    # Most questions have no mark of a final answer in any text: one look at all texts is enough.
+    together = "\n".join(given).lower()
+    chosen = _choices(question, given, together)
     if chosen is not None:
         return Finals("final answers (choices)", chosen)
-    cued = {text: _after_cue(text) for text in given}
-    if given and _nearly_all(cued, given):
-        return _completed(cued)
-    calculated = {text: _calculated(text) for text in given}
-    if given and _nearly_all(calculated, given):
-        return _completed(calculated)
+    for find, marks in ((_after_cue, _CUES), (_calculated, ("=",))):
+        if any(mark in together for mark in marks):
+            found = {text: find(text) for text in given}
+            if _nearly_all(found, given):
+                return _completed(found)
     return Finals(WORDS, {text: text for text in texts})
 
 
@@ -80,9 +81,11 @@ def _nearly_all(found: dict[str, str | None], texts: Sequence[str]) -> bool:
     return sum(found[text] is not None for text in texts) >= _MOST * len(texts)
 
 
-def _choices(question: str, texts: Sequence[str]) -> dict[str, str | None] | None:
+def _choices(question: str, texts: Sequence[str], together: str) -> dict[str, str | None] | None:
     """Return the letters that the texts choose; None if the question lists no choices and the texts are no letters."""
     listed = len(set(_LISTED.findall(question))) >= 2
+    if not listed and min(map(len, texts), default=0) >= _LETTER and not any(word in together for word in _CHOOSING):
+        return None
     fits = [listed or _is_plain_choice(text) for text in texts]
     if not texts or sum(fits) < _MOST * len(texts):
         return None
@@ -92,7 +95,7 @@ def _choices(question: str, texts: Sequence[str]) -> dict[str, str | None] | Non
 
 def _is_plain_choice(text: str) -> bool:
     lower = text.lower()
-    may_be = len(text) < 12 or any(word in lower for word in _CHOOSING)
+    may_be = len(text) < _LETTER or any(word in lower for word in _CHOOSING)
     return may_be and _PLAIN_CHOICE.search(text) is not None
 
 

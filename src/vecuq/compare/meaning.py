@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from vecuq.compare.comparison import Comparison, Pair
 from vecuq.compare.content import Content, Sentence, content_of, words_of
@@ -14,6 +15,20 @@ _ALTERNATIVES = frozenset(("or", "vs", "versus", "between", "either", "oder", "o
 # Texts that share words and differ in others are not the same, and more alike than texts that share nothing.
 _PARTLY = 0.49
 _LONG = 3
+
+
+class _Read(NamedTuple):
+    """A text that was read once for all comparisons.
+
+    ``is_plain``: it is short and no code. ``may_reduce``: some of its words may not count, see ``_still_differ``.
+    """
+
+    content: Content
+    words: frozenset[str]
+    n_words: int
+    denies: bool
+    is_plain: bool
+    may_reduce: bool
 
 
 class Meaning:
@@ -38,39 +53,48 @@ class Meaning:
 
     def __init__(self, question: str, texts: Sequence[str]) -> None:
         self.finals: Finals = final_answers(question, texts)
-        self._known: dict[str, Content | None] = {}
+        self._known: dict[str, _Read | None] = {}
         plain = question.lower().replace(",", " ").split()
         self._asked = frozenset() if _ALTERNATIVES & set(plain) else words_of(question) if question else frozenset()
         self._choices = self.finals.kind.endswith("(choices)")
 
     def __call__(self, one: str, other: str) -> float:
         """Return 1 for the same meaning, below 0.5 for different ones; long texts by the share of their sentences."""
-        left, right = self._content(one), self._content(other)
-        if left is None or right is None or left.is_empty or right.is_empty:
+        left, right = self._read(one), self._read(other)
+        if left is None or right is None:
             return 0.0
-        if left.code or right.code:
-            return 1.0 if left.code == right.code else _PARTLY * _shared(left.words, right.words)
-        if min(len(left.sentences), len(right.sentences)) >= _LONG:
-            return (_supported(left, right) + _supported(right, left)) / 2
+        if left.is_plain and right.is_plain:
+            return self._short(left, right)
+        if left.content.code or right.content.code:
+            same = left.content.code == right.content.code
+            return 1.0 if same else _PARTLY * _shared(left.content.words, right.content.words)
+        if min(len(left.content.sentences), len(right.content.sentences)) >= _LONG:
+            return (_supported(left.content, right.content) + _supported(right.content, left.content)) / 2
         return self._short(left, right)
 
-    def _content(self, text: str) -> Content | None:
+    def _read(self, text: str) -> _Read | None:
+        """Return what a text says; None where there is nothing to compare."""
         if text not in self._known:
             part = self.finals.parts.get(text, text)
-            self._known[text] = None if part is None else self._read(part)
+            self._known[text] = None if part is None else self._read_part(part)
         return self._known[text]
 
-    def _read(self, part: str) -> Content:
-        return Content(frozenset((part,))) if self._choices else content_of(part)
+    def _read_part(self, part: str) -> _Read | None:
+        found = Content(frozenset((part,))) if self._choices else content_of(part)
+        if found.is_empty:
+            return None
+        is_plain = not found.code and len(found.sentences) < _LONG
+        may_reduce = bool(found.prefixed) or not self._asked.isdisjoint(found.words)
+        return _Read(found, found.words, len(found.words), _denies(found), is_plain, may_reduce)
 
-    def _short(self, left: Content, right: Content) -> float:
+    def _short(self, left: _Read, right: _Read) -> float:
         shared = len(left.words & right.words)
-        differ, flipped = shared < len(left.words) and shared < len(right.words), False
-        if differ and (left.prefixed or right.prefixed or self._asked & left.words or self._asked & right.words):
-            differ, flipped = self._still_differ(left, right)
+        differ, flipped = shared < left.n_words and shared < right.n_words, False
+        if differ and (left.may_reduce or right.may_reduce):
+            differ, flipped = self._still_differ(left.content, right.content)
         if _opposed(left, right, flipped):
             return 0.0
-        return _PARTLY * _shared(left.words, right.words) if differ else 1.0
+        return _PARTLY * (2.0 * shared / (left.n_words + right.n_words)) if differ else 1.0
 
     def _still_differ(self, left: Content, right: Content) -> tuple[bool, bool]:
         """Whether each text has words that the other lacks, prefixes and the question's words left aside.
@@ -122,14 +146,14 @@ def _without_prefix(word: str, among: frozenset[str]) -> str | None:
     return None
 
 
-def _opposed(left: Content, right: Content, flipped: bool) -> bool:
+def _opposed(left: _Read, right: _Read, flipped: bool) -> bool:
     """Whether one text denies what the other says."""
-    if left.lead and right.lead:
-        if left.lead != right.lead:
+    if left.content.lead and right.content.lead:
+        if left.content.lead != right.content.lead:
             return True
         if not left.words or not right.words:
             return False
-    return (_denies(left) != _denies(right)) != flipped
+    return (left.denies != right.denies) != flipped
 
 
 def _denies(content: Content) -> bool:

@@ -69,7 +69,7 @@ def doubts_about(scores: Array, losses: Array) -> None:
     if wrong.all() or not wrong.any():
         all_are = "wrong" if wrong.all() else "right"
         warn_user(
-            f"All {len(losses):,} labelled rows are {all_are}. Is this the label column, and does 1 mean correct?",
+            f"All {len(losses):,} labelled rows are {all_are}. Is this the label column, and is it correct= or wrong=?",
             CalibrationWarning,
         )
         return

@@ -40,6 +40,7 @@ class AnswersHeader(Struct):
     missing: str
     split: SplitHeader
     date: str
+    fields: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         one_of("missing", self.missing, MISSING_CHOICES)
@@ -56,6 +57,7 @@ def parts_of(pipeline: AnswerPipeline) -> tuple[str, dict[str, Any], dict[str, A
         "missing": pipeline.estimator_.missing,
         "split": pipeline.split_,
         "date": pipeline.date_,
+        "fields": list(pipeline.fields_),
     }
     inside: Any = pipeline.ranker_ if pipeline.gate_ is None else pipeline.gate_
     return KIND, header, {"model": np.frombuffer(inside.to_bytes(), dtype=np.uint8)}
@@ -83,7 +85,7 @@ def answers_of(
     made.measures_, made.settings_, made.date_ = known.measures, settings, known.date
     made.estimator_, made.ranker_ = estimator, ranker
     made.gate_ = None if gate is None else Gate.from_learned(estimator, gate.settings, gate.learned_)
-    made.split_ = structs.asdict(known.split)
+    made.split_, made.fields_ = structs.asdict(known.split), known.fields
     return made
 
 

@@ -33,7 +33,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     measures
-        Names of text measures or compositions; by default at most ten that nearly all answers of the map allow.
+        Names of text measures or compositions; by default at most five that nearly all answers of the map allow.
     settings
         How texts are compared, a :class:`vecuq.measures.text.TextSettings`.
     estimator
@@ -53,6 +53,8 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
     split_ : dict of str to int
         How many answers fitted the map, learned weights and certified the gate, and how many of the map's were left
         out for a missing measure.
+    fields_ : tuple of str
+        Which fields of the lines held labels, groups and categories, where ``vecuq fit`` read files.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
     gate_: Gate | None
     split_: dict[str, int]
     date_: str
+    fields_: tuple[str, ...]
 
     @keywords_only
     def __init__(
@@ -134,7 +137,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         if labels is None and by is not None:
             raise TableError("by= names categories with a certificate each, which need labels: give wrong= too.")
         self.settings_ = text.TextSettings() if self.settings is None else self.settings
-        seed = 0 if self.random_state is None else self.random_state
+        seed, self.fields_ = 0 if self.random_state is None else self.random_state, ()
         parts = split_rows(labels, groups, len(table), seed)
         if self.measures is None:
             self.measures_ = chosen_measures(_rows_of(table, parts.map), n_map=len(parts.map))
@@ -145,12 +148,20 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         self.gate_, self.date_ = None, datetime.now(UTC).isoformat(timespec="seconds")
         if labels is not None:
             about: dict[str, Any] = {"groups": _some(groups, parts.gate), "by": _some(by, parts.gate)}
-            # Thresholds come from held-back answers, which are others than these even where their measures are equal.
-            about["unlabelled"] = self.ranker_.as_table(held) if len(held := self.ranker_.kept.held) > 1 else None
+            about["unlabelled"] = self.held_back()
             gate = Gate(self.estimator_, accuracy=self.accuracy, confidence=self.confidence, random_state=seed)
             gate.fit(_rows_of(table, parts.gate), labels[parts.gate] == 0, **about)
             self._take(gate)
         return self
+
+    def held_back(self) -> ScoreTable | None:
+        """Return the measures of the map's held-back answers, which set the thresholds of a gate; None if too few.
+
+        They are other answers than labelled ones, even where their measures are equal.
+        """
+        check_is_fitted(self)
+        held = self.ranker_.kept.held
+        return self.ranker_.as_table(held) if len(held) > 1 else None
 
     def with_gate(self, gate: Gate) -> AnswerPipeline:
         """Return a pipeline that decides by another gate, fitted to ``estimator_`` and measures of other answers."""

@@ -1,5 +1,6 @@
 from .answer_rows import AnswerFiles as AnswerFiles
-from .answer_rows import kind_of_answers as kind_of_answers
+from .answers_or_table import hold_answers as hold_answers
+from .answers_or_table import texts_beside_scores as texts_beside_scores
 from .asking import ask as ask
 from .asking_tally import Asked as Asked
 from .asking_tally import AskProgress as AskProgress
@@ -56,6 +57,7 @@ from .sampling import sample as sample
 from .scored_batches import Wanted as Wanted
 from .scoring import Scored as Scored
 from .scoring import score as score
+from .scoring_answers import holds_judge as holds_judge
 from .scoring_answers import load_answers as load_answers
 from .scoring_answers import score_answers as score_answers
 from .studies import STUDY_NAMES as STUDY_NAMES

@@ -31,6 +31,7 @@ class FittedAnswers:
     pipeline: AnswerPipeline
     measured: MeasuredAnswers
     n_labels: int
+    read_as: str
 
 
 def fit_answers(
@@ -76,8 +77,10 @@ def fit_answers(
     columns = [measure.name for measure in wanted.found]
     about = {"groups": values_in(table, labels.group, "group="), "by": values_in(table, labels.by, "by=")}
     pipeline.fit_measured(_scores(table, columns), correct=correct, **about)
+    pipeline.fields_ = (*_fields(labels), *filter(None, _texts(labels)))
     pipeline.save(out)
-    return FittedAnswers(pipeline, rows.measured, 0 if correct is None else int(np.isfinite(correct).sum()))
+    n_labels = 0 if correct is None else int(np.isfinite(correct).sum())
+    return FittedAnswers(pipeline, rows.measured, n_labels, rows.read_as)
 
 
 def labelled_answers(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,11 +21,14 @@ from vecuq.workflows.labelled_rows import LabelColumns, LabelledRows, read_label
 from vecuq.workflows.places import ANSWERS, kind_word, load_any_model, refuse_place
 
 PICTURES = ("png", "svg", "csv")
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+# A table of labelled rows; for a pipeline of answers also files of answers and how they are read.
+Labelled = TableLike | AnswerFiles
 
 
 def gate(
     model: PathLike,
-    labelled: TableLike,
+    labelled: Labelled,
     out: PathLike,
     labels: LabelColumns,
     *,
@@ -31,6 +36,7 @@ def gate(
     unlabelled: TableLike | None = None,
     picture: PathLike | None = None,
     force: bool = False,
+    supplied: Mapping[str, Any] = NOTHING,
     **target: Any,
 ) -> Gate:
     """Fit a gate to a saved model and a table of labelled rows, and save it.
@@ -53,15 +59,17 @@ def gate(
         Where to draw coverage against certified accuracy, one line per order: png or svg, or csv for the numbers.
     force
         Whether ``out`` may replace a file that the job reads, or one of another kind.
+    supplied
+        For a pipeline of answers: the models that it only names, see :func:`vecuq.load`.
     target
         Arguments of :class:`vecuq.Gate`: accuracy, confidence, promise, guard, order and the like.
     """
-    found = load_gateable(model)
-    of_answers = kind_word(found) == ANSWERS
-    refuse_place(out, writes="answer_pipeline" if of_answers else "gate", reads=[model, labelled], force=force)
+    found = load_gateable(model, **supplied)
+    of_answers, reads = kind_word(found) == ANSWERS, _files(labelled)
+    refuse_place(out, writes="answer_pipeline" if of_answers else "gate", reads=[model, *reads], force=force)
     if picture is not None:
         curves_ending(picture, beside=out)
-        refuse_outputs([picture], reads=[labelled], force=force)
+        refuse_outputs([picture], reads=reads, force=force)
     made = Gate(found.estimator_ if of_answers else found, **target)
     if (labels.quality is not None) != (made.target.kind == "quality"):
         raise SettingError(
@@ -69,7 +77,9 @@ def gate(
             "another target turn the quality into labels: correct='quality>=0.7'."
         )
     rows = _read(found, labelled, labels)
-    others = None if unlabelled is None else read_unlabelled(found, unlabelled)
+    others = found.held_back() if of_answers else None
+    if unlabelled is not None:
+        others = read_unlabelled(found, _like(labelled, unlabelled))
     made.fit(rows.rows, rows.correct, groups=rows.groups, by=rows.by, simultaneous=simultaneous, unlabelled=others)
     content = (found.with_gate(made) if of_answers else made).to_bytes()
     if picture is None:
@@ -82,10 +92,16 @@ def gate(
 
 
 def plan(
-    model: PathLike, labelled: TableLike | None, labels: LabelColumns, *, random_state: int | None = None, **target: Any
+    model: PathLike,
+    labelled: Labelled | None,
+    labels: LabelColumns,
+    *,
+    random_state: int | None = None,
+    supplied: Mapping[str, Any] = NOTHING,
+    **target: Any,
 ) -> Plan:
     """Return what a target is likely to take, by some labelled rows or, without any, by the target alone."""
-    found = load_gateable(model)
+    found = load_gateable(model, **supplied)
     inside = found.estimator_ if kind_word(found) == ANSWERS else found
     made = Gate(inside, random_state=random_state, **target)
     if made.target.kind != "accuracy":
@@ -121,14 +137,17 @@ class Audited:
         return dict(vars(self))
 
 
-def audit(gate_file: PathLike, later: TableLike, labels: LabelColumns) -> Audited:
+def audit(
+    gate_file: PathLike, later: Labelled, labels: LabelColumns, *, supplied: Mapping[str, Any] = NOTHING
+) -> Audited:
     """Check a promise afterwards, on labelled rows that are a random sample of what was decided.
 
     The promise is kept if an upper bound on the error rate of accepted rows is at most what it allows, broken if a
     lower bound is above, and open otherwise. Either verdict is wrong with probability at most 1 - confidence. A promise
     on average, over batches and labels, stays open: the labels of one gate may give more errors and still keep it.
+    ``supplied`` are the models that a pipeline of answers only names, see :func:`vecuq.load`.
     """
-    found = load_any_model(gate_file)
+    found = load_any_model(gate_file, **supplied)
     made = found.gate_ if kind_word(found) == ANSWERS and found.gate_ is not None else _gate_in(found, gate_file)
     if made.target.kind not in ("accuracy", "quality"):
         raise ModelFileError(f"An audit checks an accuracy, and this gate has another target: {made.target.words}.")
@@ -177,9 +196,9 @@ def _bounds_of_means(
     return 1.0 - low, high
 
 
-def load_gateable(model: PathLike) -> Any:
+def load_gateable(model: PathLike, **supplied: Any) -> Any:
     """Read a model that a gate can stand on; refuse anything else that was saved."""
-    found = load_any_model(model)
+    found = load_any_model(model, **supplied)
     if isinstance(found, Gate) or not hasattr(found, "uncertainty"):
         raise ModelFileError(f"{model} holds a {kind_word(found)}; a model written by `vecuq fit` is needed here.")
     return found
@@ -197,16 +216,26 @@ def _gate_in(found: Any, path: PathLike) -> Gate:
     return found
 
 
-def _read(found: Any, path: TableLike, labels: LabelColumns) -> LabelledRows:
+def _files(rows: Labelled) -> list[TableLike]:
+    """Return the files that rows are read from."""
+    return [*rows.paths, *rows.samples] if isinstance(rows, AnswerFiles) else [rows]
+
+
+def _like(rows: Labelled, others: TableLike) -> Labelled:
+    """Return other files, read as the labelled ones are."""
+    return replace(rows, paths=AnswerFiles.of(others).paths) if isinstance(rows, AnswerFiles) else others
+
+
+def _read(found: Any, path: Labelled, labels: LabelColumns) -> LabelledRows:
     """Read labelled rows as a model takes them; for a pipeline of answers, files of answers with their labels."""
     if kind_word(found) != ANSWERS:
-        return read_labelled(found, path, labels)
+        return read_labelled(found, cast("TableLike", path), labels)
     from vecuq.workflows.fitting_answers import labelled_answers
 
     return labelled_answers(found, AnswerFiles.of(path), labels)
 
 
-def read_unlabelled(model: Any, path: TableLike) -> Any:
+def read_unlabelled(model: Any, path: Labelled) -> Any:
     """Read rows without labels, as the model takes them."""
     from vecuq.outputs import read_outputs
     from vecuq.table import TableReader
@@ -215,6 +244,7 @@ def read_unlabelled(model: Any, path: TableLike) -> Any:
         from vecuq.workflows.fitting_answers import unlabelled_answers
 
         return unlabelled_answers(model, AnswerFiles.of(path))
+    path = cast("TableLike", path)
     if hasattr(model, "measure"):
         return read_outputs(path, temperature=model.temperature_)
     return TableReader(path, columns=getattr(model, "columns", ())).whole()

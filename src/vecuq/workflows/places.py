@@ -122,11 +122,11 @@ def kind_word(found: Any) -> str:
     return name.replace("LiveGate", "live gate").replace("AnswerPipeline", ANSWERS).lower()
 
 
-def load_any_model(model: PathLike) -> Any:
-    """Read what was saved; refuse a table in its place."""
+def load_any_model(model: PathLike, **supplied: Any) -> Any:
+    """Read what was saved; refuse a table in its place. ``supplied`` goes to :func:`vecuq.load`."""
     if is_table_name(model):
         raise TableError(f"{model} is a table; a model is needed here, and the table comes after it.")
-    return load(model)
+    return load(model, **supplied)
 
 
 def _capital(words: str) -> str:

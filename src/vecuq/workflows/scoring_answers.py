@@ -24,9 +24,14 @@ if TYPE_CHECKING:
     from vecuq.pipeline import AnswerPipeline
 
 
+def holds_judge(model: PathLike) -> bool:
+    """Whether a file holds a pipeline of answers; it is not loaded."""
+    return Path(model).is_file() and saved_kind(Path(model)) == "answer_pipeline"
+
+
 def load_answers(model: PathLike, **supplied: Any) -> AnswerPipeline | None:
     """Read a pipeline of answers; None if the file holds something else. ``supplied`` goes to :func:`vecuq.load`."""
-    if not Path(model).is_file() or saved_kind(Path(model)) != "answer_pipeline":
+    if not holds_judge(model):
         return None
     found: AnswerPipeline = load(model, **supplied)
     return found
@@ -48,6 +53,7 @@ def score_answers(
 
     The numbers are those of :meth:`vecuq.AnswerPipeline.judge`, to the bit. An answer that lacks a measure is scored
     as the pipeline does it, unless ``wanted`` refuses such answers. ``by`` is the field with the category of an answer.
+    Fields that held the labels when the pipeline was fitted are kept too, if these files have them.
     """
     refuse_place(out, reads=[*files.paths, *files.samples], force=force)
     judge = None if pipeline.gate_ is None else Judge(pipeline.gate_, by)
@@ -59,6 +65,7 @@ def score_answers(
     if judge is not None:
         judge.refuse([] if by is None else [by])
     measures = WantedOfAnswers(pipeline.measures_, pipeline.settings_)
-    with answer_rows(files, measures, keep, texts=[by], watch=replace(watch, rows=None)) as rows:
+    about: dict[str, Any] = {"texts": [by], "perhaps": pipeline.fields_, "watch": replace(watch, rows=None)}
+    with answer_rows(files, measures, keep, **about) as rows:
         done = write_scored(pipeline.ranker_, rows, out, wanted, stdout_format=stdout_format, judge=judge, watch=watch)
     return done, rows.measured

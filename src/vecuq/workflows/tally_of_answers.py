@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from vecuq.answers import AnswerReader
     from vecuq.measures import text
 
+# Measures of what an answer has only if it was requested, so that their absence is no news.
+UNUSUAL = ("non_contradiction", "cosine", "p_true", "verbalised_confidence", "linguistic_confidence")
 # Why an answer has no quality where none was wanted; a table without any says nothing of it.
 NO_VERDICT = "the file has no verdict on the answer"
 
@@ -179,10 +181,14 @@ class AnswerTally:
         """Raise if no answer allows any measure; ``notes`` of the reader may say why."""
         gaps = self.gaps
         if not set(self.kept) & set(measures):
-            grouped = by_reason({name: gaps[name].reason for name in measures})
-            reasons = "; ".join(f"{', '.join(names)}: {why}" for why, names in grouped.items())
+            lacking = [name for name in measures if name not in UNUSUAL] or list(measures)
+            reasons = "; ".join(dict.fromkeys(gaps[name].reason for name in lacking))
             said = "".join(f" {one}" for one in notes)
-            raise TableError(f"These {self.n_rows:,} answers allow none of the measures ({reasons}).{said}")
+            which = "this answer" if self.n_rows == 1 else f"these {self.n_rows:,} answers"
+            raise TableError(
+                f"No measure can be computed of {which}: {reasons}. Token log-probabilities, or several answers to a "
+                f"question, would allow some.{said}"
+            )
 
     def result(self, reader: AnswerReader, left_out: int) -> MeasuredAnswers:
         """Return the whole outcome."""

@@ -92,7 +92,7 @@ def test_the_values_are_those_of_the_functions():
         ({"token_entropies": None}, {"cocoa_mean_token_entropy", *OF_ENTROPIES}, "no token entropies"),
         ({"entropy_top_k": None}, {"top_k_negentropy"}, "over the whole vocabulary"),
         ({"entropy_top_k": 1}, {"top_k_negentropy"}, "over a single token"),
-        ({"margins": None}, {"token_margin"}, "no margins"),
+        ({"margins": None}, {"token_margin"}, "no log-probabilities of the most likely tokens"),
         ({"certainties": [1.0, None, 2.0]}, {"self_certainty"}, "with missing values"),
         ({"p_true": None}, {"p_true"}, "no probability of true"),
         ({"confidence": None}, {"verbalised_confidence"}, "no confidence as a number"),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array
 from vecuq.compare import (
+    COMPARISONS,
     CONTRADICTION,
     ENTAILMENT,
     Comparison,
@@ -26,7 +27,7 @@ from vecuq.compare import (
 )
 from vecuq.errors import VecuqError
 from vecuq.measures.text.graph import Spectrum
-from vecuq.measures.text.relevance import token_relevance
+from vecuq.measures.text.relevance import token_relevances
 from vecuq.measures.text.semantic import semantic_classes
 from vecuq.measures.text.settings import RECORDED, TextSettings
 
@@ -58,7 +59,7 @@ class AnswerFeatures:
     def __init__(self, record: AnswerRecord, settings: TextSettings) -> None:
         self.record = record
         self.settings = settings
-        self._relevance_of_tokens: dict[tuple[str, ...] | None, Array] = {}
+        self._relevance_of_tokens: dict[tuple[tuple[str, ...], int], Array] = {}
 
     @cached_property
     def answer(self) -> Answer:
@@ -113,13 +114,13 @@ class AnswerFeatures:
     def token_margins(self) -> Array:
         """Probability of the most likely token minus that of the second, at each of the answer's tokens."""
         self._refuse_blank_answer()
-        return _numbers(self.answer.margins, "margins of the most likely tokens")
+        return _numbers(self.answer.margins, "log-probabilities of the most likely tokens")
 
     @cached_property
     def token_certainties(self) -> Array:
         """Divergence of the uniform law from the distribution at each of the answer's tokens."""
         self._refuse_blank_answer()
-        return _numbers(self.answer.certainties, "divergences from the uniform law")
+        return _numbers(self.answer.certainties, "log-probabilities of the most likely tokens")
 
     def stated(self, name: str) -> Any:
         """Return what the model says of its answer: ``p_true``, ``confidence`` or ``confidence_words``."""
@@ -180,21 +181,16 @@ class AnswerFeatures:
         """Relevance of each sample's tokens, of which an empty sample has none; samples of the same tokens share it."""
         if any(sample.text is not None and not sample.text.strip() for sample in self.samples):
             raise MissingFeatureError("an empty sample has no tokens to weigh")
-        found: list[Array] = []
-        for sample, logprobs in zip(self.samples, self.sample_token_logprobs, strict=True):
-            if not len(logprobs):
-                raise MissingFeatureError("samples without tokens")
-            found.append(self._sample_relevance(sample, logprobs))
-        return found
+        if not all(map(len, self.sample_token_logprobs)):
+            raise MissingFeatureError("samples without tokens")
+        pairs = zip(self.samples, self.sample_token_logprobs, strict=True)
+        return [self._sample_relevance(sample, logprobs) for sample, logprobs in pairs]
 
     def _sample_relevance(self, sample: Answer, logprobs: Array) -> Array:
-        tokens, similarity = sample.text_tokens, sample.token_similarity
+        similarity = sample.token_similarity
         if similarity is not None:
             similarity = similarity[: len(similarity) - sample.n_end]
-            return self._relevance(tokens, similarity, 0, logprobs, "of the samples")
-        if tokens not in self._relevance_of_tokens:
-            self._relevance_of_tokens[tokens] = self._relevance(tokens, None, 0, logprobs, "of the samples")
-        return self._relevance_of_tokens[tokens]
+        return self._relevance(sample.text_tokens, similarity, 0, logprobs, "of the samples")
 
     @cached_property
     def texts(self) -> list[str]:
@@ -227,8 +223,8 @@ class AnswerFeatures:
         if self.answer.text is None:
             raise MissingFeatureError("no text of the answer")
         answer, texts = [self.answer.text], self.texts
-        there, back = self._cache.table(answer, texts)[0], self._cache.table(texts, answer)[:, 0]
-        return np.asarray((there + back) / 2)
+        there: Array = self._cache.table(answer, texts)[0]
+        return there if self.comparison.symmetric else (there + self._cache.table(texts, answer)[:, 0]) / 2
 
     @cached_property
     def similarity_of_samples(self) -> Array:
@@ -368,7 +364,7 @@ class AnswerFeatures:
 
     def _relevance(
         self,
-        tokens: Sequence[str] | None,
+        tokens: tuple[str, ...] | None,
         similarity: Sequence[float] | None,
         n_end: int,
         logprobs: Array,
@@ -381,10 +377,26 @@ class AnswerFeatures:
         elif tokens is None:
             raise MissingFeatureError(f"no tokens {whose} as text")
         else:
-            found = token_relevance(tokens, self.record.question or "", similarity=self._weighing, n_end=n_end)
+            found = self._weighed(tokens, n_end)
         if len(found) != len(logprobs):
             raise MissingFeatureError(f"tokens {whose} that do not match their log-probabilities in number")
         return found
+
+    def _weighed(self, tokens: tuple[str, ...], n_end: int) -> Array:
+        """Return the relevance of some tokens; by ROUGE-L, those of all samples at once take hardly longer."""
+        known = self._relevance_of_tokens
+        if (tokens, n_end) not in known:
+            cheap = self._weighing.comparison is COMPARISONS["rouge_l"]
+            wanted = dict.fromkeys([(tokens, n_end), *(self._tokens_of_samples if cheap else ())])
+            new = [one for one in wanted if one not in known]
+            found = token_relevances(new, self.record.question or "", similarity=self._weighing)
+            known.update(zip(new, found, strict=True))
+        return known[tokens, n_end]
+
+    @property
+    def _tokens_of_samples(self) -> list[tuple[tuple[str, ...], int]]:
+        found = (sample.text_tokens for sample in self.record.samples if sample.token_similarity is None)
+        return [(tokens, 0) for tokens in found if tokens is not None]
 
 
 def _numbers(values: Any, name: str) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from vecuq._check import Array, in_range
 from vecuq.compare import MISSING, floats, logprobs, same_length, square
-from vecuq.measures.text.tokens import token_sar
+from vecuq.measures.text.tokens import token_sars
 
 
 def sequence_entropy(sample_logprobs: Any) -> float:
@@ -81,7 +81,7 @@ def sar(
     0.594535
     """
     same_length("samples", sample_token_logprobs, "lists of relevances", sample_relevances)
-    each = [token_sar(one, weights) for one, weights in zip(sample_token_logprobs, sample_relevances, strict=True)]
+    each = token_sars(sample_token_logprobs, sample_relevances)
     return sentence_sar([-found for found in each], similarity, temperature=temperature)
 
 

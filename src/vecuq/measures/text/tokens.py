@@ -6,11 +6,12 @@ The end-of-sequence token belongs to the answer: where its log-probability is kn
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from vecuq._check import in_range
+from vecuq._check import Array, in_range
 from vecuq.compare import MISSING, entropies, floats, logprobs, same_length, similarities
 
 
@@ -137,16 +138,33 @@ def token_sar(token_logprobs: Any, relevance: Any) -> float:
     >>> token_sar([-1.0, -3.0], relevance=[0.75, 0.25])
     1.5
     """
-    found, weights = logprobs(token_logprobs), np.maximum(floats(relevance).ravel(), 0.0)
-    same_length("token log-probabilities", found, "relevances", weights)
+    return token_sars([token_logprobs], [relevance])[0]
+
+
+def token_sars(each_logprobs: Sequence[Any], each_relevance: Sequence[Any]) -> list[float]:
+    """Return :func:`token_sar` of several answers; all at once is faster than one by one."""
+    given, weighed = ([floats(one).ravel() for one in each] for each in (each_logprobs, each_relevance))
+    if not given:
+        return []
+    for one, other in zip(given, weighed, strict=True):
+        same_length("token log-probabilities", one, "relevances", other)
+    found, weights = logprobs(np.concatenate(given)), np.maximum(np.concatenate(weighed), 0.0)
+    # A token of probability 0 and relevance 0 would make the sum NaN: only relevant tokens are terms of it.
+    kept = weights.nonzero()[0]
+    terms = found[kept] * weights[kept]
+    ends = list(accumulate(map(len, given)))
+    lasts = kept.searchsorted(ends).tolist()
+    return [
+        _weighted_mean(found[start:end], weights[start:end], terms[first:last])
+        for start, end, first, last in zip([0, *ends], ends, [0, *lasts], lasts, strict=False)
+    ]
+
+
+def _weighted_mean(found: Array, weights: Array, terms: Array) -> float:
     if not found.size:
         return MISSING
-    total = weights.sum()
-    if total == 0:
-        return perplexity(found)
-    if np.count_nonzero(weights) < len(weights):  # a token of probability 0 and relevance 0 would make the sum NaN
-        found, weights = found[weights != 0], weights[weights != 0]
-    return float(-(found * weights).sum() / total + 0.0)
+    total = float(np.add.reduce(weights))
+    return -float(np.add.reduce(terms)) / total + 0.0 if total != 0 else perplexity(found)
 
 
 def token_sar_of_samples(sample_token_logprobs: Sequence[Any], sample_relevances: Sequence[Any]) -> float:
@@ -158,5 +176,5 @@ def token_sar_of_samples(sample_token_logprobs: Sequence[Any], sample_relevances
     2.0
     """
     same_length("samples", sample_token_logprobs, "lists of relevances", sample_relevances)
-    each = [token_sar(one, weights) for one, weights in zip(sample_token_logprobs, sample_relevances, strict=True)]
+    each = token_sars(sample_token_logprobs, sample_relevances)
     return float(np.mean(each)) if each else MISSING
