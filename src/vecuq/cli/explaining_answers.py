@@ -27,7 +27,9 @@ def mapped(given: Sequence[str] | None, kind: str = "auto") -> dict[str, str] | 
     pairs = listed(given) or []
     for pair in pairs:
         if "=" not in pair:
-            raise SettingError(f"--map takes KEY=FIELD, as in answer=output.text; got {one_line(pair, most=60)!r}.")
+            raise SettingError(
+                f"--map takes KEY=FIELD, as in map='answer=output.text'; got {one_line(pair, most=60)!r}."
+            )
     told = {key.strip(): path.strip() for key, _, path in (pair.partition("=") for pair in pairs)}
     if told and FieldMap.of(told).names_fields and kind != "auto":
         raise SettingError(f"--map names the fields of records that no format knows; leave out --kind {kind}.")

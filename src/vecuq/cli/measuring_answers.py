@@ -85,6 +85,11 @@ def print_notes(done: MeasuredAnswers, renormalise: bool) -> None:
     for sentence in done.notes:
         note(sentence)
     _print_entropies(done, renormalise)
+    if done.n_unfound:
+        note(
+            f"--extract found nothing in {counted(done.n_unfound, 'answer')} of {done.n_rows + done.n_left_out:,}; "
+            f"such an answer differs from all in which it found something."
+        )
     if done.n_thinking:
         note(
             f"{counted(done.n_thinking, 'question')} with <think> or the like in the answers; --strip-think compares "

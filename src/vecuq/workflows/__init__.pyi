@@ -38,6 +38,7 @@ from .measuring import DEFAULT_MEASURES as DEFAULT_MEASURES
 from .measuring import Measured as Measured
 from .measuring import measure as measure
 from .measuring_answers import WantedOfAnswers as WantedOfAnswers
+from .measuring_answers import files_of_answers as files_of_answers
 from .measuring_answers import is_answers as is_answers
 from .measuring_answers import measure_answers as measure_answers
 from .measuring_choices import CHOICE_MEASURES as CHOICE_MEASURES

@@ -30,17 +30,27 @@ if TYPE_CHECKING:
 # Answers that one process measures at a time.
 CHUNK = 256
 _CHUNKS_TOGETHER = 64
-# How files of answers are named; pickles count as answers too, so that the error can say how to export them.
-_ENDINGS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz", ".man", ".pkl", ".pickle", ".eval")
 
 
 def is_answers(path: PathLike) -> bool:
-    """Whether a file has the name of a file of answers or of a table, or is an npz file with texts and no logits."""
-    if Path(path).name.lower().endswith(_ENDINGS):
-        return True
-    from vecuq.answers import holds_answers, is_table_of_texts
+    """Whether a file is read as answers: all but npy and npz files are, and npz files with texts and no logits."""
+    suffix = Path(path).suffix.lower()
+    if suffix != ".npz":
+        return suffix != ".npy"
+    from vecuq.answers import holds_answers
 
-    return holds_answers(Path(path)) if Path(path).suffix.lower() == ".npz" else is_table_of_texts(Path(path))
+    return holds_answers(Path(path))
+
+
+def files_of_answers(paths: Sequence[PathLike]) -> list[Path]:
+    """Return files, and in place of a folder the files in it by name, but for hidden ones."""
+    found: list[Path] = []
+    for path in map(Path, paths):
+        inner = sorted(file for file in path.iterdir() if not file.name.startswith(".")) if path.is_dir() else [path]
+        if not inner:
+            raise TableError(f"{path} is a folder without files.")
+        found += inner
+    return found
 
 
 @dataclass(frozen=True)
@@ -163,10 +173,17 @@ def measure_chunk(wanted: WantedOfAnswers, records: Sequence[AnswerRecord]) -> t
         values[place, : len(wanted.found)] = list(found.values.values())
         values[place, -1] = _judged(record, found, wanted)
         tally.count(found)
+        tally.n_unfound += _lacks_the_part(found, wanted.settings)
     tally.n_asked = wanted.settings.n_asked - asked_before
     columns = {name: pa.array(values[:, k]) for k, name in enumerate(wanted.columns)}
     ids = pa.array([record.id for record in records], pa.string())
     return pa.RecordBatch.from_pydict({"id": ids, **columns}), tally
+
+
+def _lacks_the_part(found: text.MeasuredAnswer, settings: text.TextSettings) -> bool:
+    """Whether the part of the answer that should be compared is not there."""
+    said = None if settings.extract is None or found.answer is None else found.answer.text
+    return said is not None and settings.preparation is not None and settings.preparation(said) is None
 
 
 def _judged(record: AnswerRecord, found: text.MeasuredAnswer, wanted: WantedOfAnswers) -> float:
