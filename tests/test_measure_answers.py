@@ -427,3 +427,21 @@ def test_a_stream_that_was_saved_as_text_is_read_whatever_its_name(run, tmp_path
     out = tmp_path / "s.csv"
     assert run("measure", tmp_path / "replies.txt", "--measures", "msp", "-o", out).exit_code == 0
     assert list(pd.read_csv(out)["msp"]) == [0.5]
+
+
+def test_fields_of_the_lines_are_kept_so_that_the_table_can_be_evaluated(run, refused, tmp_path):
+    rows = [("Paris", ["Paris"] * 2, True), ("Rome", ["Lyon", "Rome"], False), ("Oslo", ["Oslo"] * 2, None)]
+    lines = [
+        {"question": one, "generated_text": one, "samples": drawn, "reviewed_ok": ok, "topic": f"about {one}"}
+        for one, drawn, ok in rows
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    words = ["measure", tmp_path / "a.jsonl", "--measures", "consistency", "-o", tmp_path / "s.parquet"]
+    done = run(*words, "--keep", "reviewed_ok,topic")
+    assert done.exit_code == 0, done.output
+    table = pd.read_parquet(tmp_path / "s.parquet")
+    assert list(table) == ["id", "reviewed_ok", "topic", "consistency"]
+    assert table["reviewed_ok"].tolist()[:2] == [1, 0]
+    assert table["reviewed_ok"].isna().tolist() == [False, False, True]
+    assert table["topic"][1] == "about Rome"
+    assert "Did you mean 'reviewed_ok'?" in refused(*words, "--keep", "reviewed")

@@ -25,7 +25,7 @@ from vecuq.workflows import WantedOfAnswers, files_of_answers, holds_choices, is
 
 _FOR_CLASSIFIERS = ("train", "temperature", "embedding")
 # What log-likelihoods of given choices have no use for.
-_FOR_TEXTS = ("samples", "quality", "renormalise", "complete", "jobs", "map", "kind", *comparing.NAMES)
+_FOR_TEXTS = ("samples", "quality", "renormalise", "complete", "keep", "jobs", "map", "kind", *comparing.NAMES)
 _FOR_ANSWERS = (*_FOR_TEXTS, "strict", "explain")
 
 
@@ -90,6 +90,12 @@ def measure(
         bool,
         typer.Option("--complete", help="Answers: leave out rows with a missing measure, which `vecuq fit` refuses."),
     ] = False,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Answers: fields of the lines to write as columns, such as a label; comma-separated.", metavar="A,B"
+        ),
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option(help="Answers: number of processes; -1 for all cores.", show_default="all cores")
     ] = None,
@@ -163,6 +169,7 @@ def measure(
                 **reading,
                 "strict": strict,
                 "complete": complete,
+                "keep": tuple(listed(keep) or ()),
                 "n_jobs": n_jobs,
                 "formulas": not no_formulas,
                 "force": force,

@@ -1,11 +1,11 @@
-"""From files of a language model's answers to a table of scores, in bounded memory."""
+"""What is computed of every answer of a language model, chunk by chunk, in bounded memory."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vecuq._check import one_of
-from vecuq._files import temporary_folder
-from vecuq._run import in_order, resolve_jobs
 from vecuq.errors import TableError
 from vecuq.measures import QUALITIES, Measure, find_measures, text
-from vecuq.table import QUALITY, PathLike, read_batches, write_batches
-from vecuq.workflows.places import refuse_place
-from vecuq.workflows.tally_of_answers import NO_VERDICT, AnswerTally, MeasuredAnswers
-from vecuq.workflows.watch import NOBODY, Watch
+from vecuq.table import QUALITY, PathLike
+from vecuq.workflows.tally_of_answers import NO_VERDICT, AnswerTally
+from vecuq.workflows.watch import Watch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,49 +88,6 @@ class WantedOfAnswers:
         return {name: value for name, value in vars(self).items() if name != "found"}
 
 
-def measure_answers(
-    answers: Sequence[PathLike],
-    out: PathLike,
-    wanted: WantedOfAnswers | None = None,
-    *,
-    samples: Sequence[PathLike] = (),
-    kind: str = "auto",
-    map: Mapping[str, str] | None = None,
-    strict: bool = False,
-    renormalise: bool = False,
-    complete: bool = False,
-    n_jobs: int | None = None,
-    formulas: bool = True,
-    force: bool = False,
-    watch: Watch = NOBODY,
-) -> MeasuredAnswers:
-    """Measure the answers in some files and write the scores as a table: ``id``, the measures, perhaps ``quality``.
-
-    ``samples``, ``kind``, ``map``, ``strict`` and ``renormalise`` are those of :func:`vecuq.answers.read_answers`.
-    Without ``wanted.quality``, ``quality`` is the verdict that the file has. A column that no answer allows is not
-    written. Single values may be missing; ``complete`` leaves such rows out. ``n_jobs``
-    processes share the work (None: 1, -1: all cores); the rows keep their order.
-    ``force`` replaces also a file that the job reads, or one that holds no table; for ``formulas`` see :func:`measure`.
-    """
-    from vecuq.answers import read_answers
-
-    wanted = WantedOfAnswers() if wanted is None else wanted
-    processes = resolve_jobs(n_jobs)
-    refuse_place(out, reads=[*answers, *samples], force=force)
-    reader = read_answers(answers, samples=samples, kind=kind, map=map, strict=strict, renormalise=renormalise)
-    reader.progress = watch.read
-    tally = AnswerTally(wanted.columns, settings=wanted.settings.to_dict())
-    needed = tuple(measure.name for measure in wanted.found)
-    # Only after the last answer is it known which columns there are, so the table waits in a temporary file.
-    with temporary_folder() as folder:
-        waiting = folder / "scores.parquet"
-        chunks = in_order(partial(measure_chunk, wanted), chunks_of(reader), n_jobs=processes)
-        write_batches(waiting, gathered(counted(chunks, tally, watch)))
-        tally.refuse_empty(needed, notes=reader.notes)
-        left_out = _write_kept(waiting, out, tally, needed if complete else (), formulas=formulas)
-    return tally.result(reader, left_out)
-
-
 def chunks_of(reader: AnswerReader) -> Iterator[list[AnswerRecord]]:
     """Yield the answers in chunks of which one process measures one at a time."""
     stream = iter(reader)
@@ -198,32 +152,3 @@ def _judged(record: AnswerRecord, found: text.MeasuredAnswer, wanted: WantedOfAn
     if math.isnan(quality):
         found.reasons[QUALITY] = "no text of the answer" if said is None else "no references"
     return quality
-
-
-def _write_kept(waiting: Path, out: PathLike, tally: AnswerTally, needed: Sequence[str], *, formulas: bool) -> int:
-    """Write the columns that have values, and the rows that have all needed ones; return how many were left out."""
-    n_before, n_after, columns = 0, 0, tally.kept
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        nonlocal n_before, n_after
-        for batch in read_batches(waiting):
-            whole = _complete(batch.select(["id", *columns]), [name for name in columns if name in needed])
-            n_before, n_after = n_before + len(batch), n_after + len(whole)
-            yield whole.replace_schema_metadata(tally.metadata)
-        if not n_after:
-            raise TableError(
-                f"None of the {n_before:,} answers has all measures; request fewer `measures`, or leave out `complete`."
-            )
-
-    write_batches(out, batches(), formulas=formulas)
-    return n_before - n_after
-
-
-def _complete(batch: pa.RecordBatch, needed: Sequence[str]) -> pa.RecordBatch:
-    """Return the rows that have a number in every needed column."""
-    import pyarrow as pa
-
-    whole = np.ones(len(batch), dtype=bool)
-    for name in needed:
-        whole &= np.isfinite(batch[name].to_numpy(zero_copy_only=False))
-    return batch if whole.all() else batch.filter(pa.array(whole))
