@@ -79,7 +79,9 @@ def print_notes(done: MeasuredAnswers, renormalise: bool) -> None:
     """Print what a reader decided: lines left out, lines joined, truncated entropies, thoughts."""
     if done.n_skipped:
         many = "1 line was" if done.n_skipped == 1 else f"{done.n_skipped:,} lines were"
-        note(f"{many} left out; could not be read:")
+        shown = min(_PROBLEMS_PRINTED, len(done.problems))
+        which = "" if shown == done.n_skipped else f". The first {shown}"
+        note(f"{many} left out; could not be read{which}:")
         for problem in done.problems[:_PROBLEMS_PRINTED]:
             note(one_line(problem))
     for sentence in done.notes:

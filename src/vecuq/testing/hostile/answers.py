@@ -54,6 +54,7 @@ LINES: dict[str, list[dict[str, Any]]] = {
         },
     ],
     "openai": [
+        {"question": "q", "response": {"choices": [_CHAT]}, "samples": [{"choices": [_CHAT]}, "y"], "ok": True},
         {
             "temperature": 0,
             "choices": [{**_CHAT, "logprobs": {"content": [{"token": "x", "logprob": -1, "top_logprobs": _TOP}]}}],
