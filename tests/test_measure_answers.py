@@ -410,6 +410,7 @@ def test_a_folder_of_batch_files_is_measured_as_its_files(run, refused, tmp_path
     folder = tmp_path / "batch"
     folder.mkdir()
     assert "is a folder without files" in refused("measure", folder, "-o", tmp_path / "s.csv")
+    assert "read from files, not from stdin" in refused("measure", "-", "-o", tmp_path / "s.csv")
     for name, answer in (("a", "Paris"), ("b", "Lyon")):
         choice = {"message": {"content": answer}, "finish_reason": "stop"}
         line = {"custom_id": f"{name}", "response": {"status_code": 200, "body": {"choices": [choice] * 2}}}

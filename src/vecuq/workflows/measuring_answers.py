@@ -43,6 +43,8 @@ def files_of_answers(paths: Sequence[PathLike]) -> list[Path]:
     """Return files, and in place of a folder the files in it by name, but for hidden ones."""
     found: list[Path] = []
     for path in map(Path, paths):
+        if str(path) == "-":
+            raise TableError("Outputs and answers are read from files, not from stdin; write them to a file first.")
         inner = sorted(file for file in path.iterdir() if not file.name.startswith(".")) if path.is_dir() else [path]
         if not inner:
             raise TableError(f"{path} is a folder without files.")
