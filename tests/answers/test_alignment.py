@@ -93,6 +93,17 @@ def test_tokens_of_the_reasoning_alone_are_not_those_of_a_text_that_ends_it():
     lists = {"tokens": ("It", " is", " Paris"), "logprobs": (-1.0, -1.0, -1.0)}
     assert own_tokens("Paris", lists, "stop", hidden="It is Paris") == ({}, (NOT_OF_THE_TEXT,))
     assert own_tokens("Paris", lists, "stop", hidden="It is")[0]["logprobs"] == (-1.0,)
+    assert own_tokens("Paris", lists, "length", hidden="It is Paris, I think.") == ({}, (NOT_OF_THE_TEXT,))
+    only = {"tokens": ("Paris",), "logprobs": (-1.0,)}  # of the answer alone, which the reasoning names too
+    assert own_tokens("Paris", only, "stop", hidden="It is Paris, I think.")[0]["logprobs"] == (-1.0,)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("Paris", ["\ufffd"]), ("Paris is nice", ["P", "\ufffd", "e"]), (EURO, ["\ufffd"] * 4), (3 * EURO, ["\ufffd"])],
+)
+def test_unknown_bytes_stand_for_a_few_bytes_and_for_no_plain_letter(text, tokens):
+    assert aligned(text, tokens, finish="stop") is None
 
 
 def test_without_the_spelling_of_tokens_nothing_is_cut():

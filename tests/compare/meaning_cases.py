@@ -48,6 +48,13 @@ SAME = [
     ("", "東京です", "東京"),
     ("", "```python\nreturn a + b\n```", "```\nreturn a+b\n```"),
     ("How long?", "It takes 3 hours.", "3 hrs"),
+    ("How long?", "10 s", "ten seconds"),
+    ("How tall?", "It is 300m tall.", "300 metres"),
+    ("How hot?", "100°C", "100 degrees Celsius"),
+    ("How hot?", "20℃", "20 °C"),
+    ("What is x?", "x ≠ 3", "x is not 3"),
+    ("", "I'm sure that it is Rome.", "A city: Rome"),
+    ("", "vitamin c", "Vitamin C"),
     ("Which runner was faster?", "The faster runner was Bolt.", "Bolt was faster."),
 ]
 # The same once the question is known, whose own words say nothing about an answer.
@@ -112,6 +119,15 @@ DIFFERENT = [
     ("", "```python\nreturn a - b\n```", "```python\nreturn b - a\n```"),
     ("", "?", "Paris"),
     ("How far?", "5 km", "5 miles"),
+    ("How far?", "It is 5 m.", "It is 5 km."),
+    ("How much?", "5 l", "5 ml"),
+    ("How long?", "It took 5 s.", "It took 5 minutes."),
+    ("How hot?", "100 °C", "100 °F"),
+    ("Which vitamin?", "It is vitamin C.", "It is vitamin D."),
+    ("Which hepatitis?", "Hepatitis A", "Hepatitis B"),
+    ("Which blood?", "Blood type O", "Blood type A"),
+    ("What is x?", "x ≠ 3", "x = 3"),
+    ("", "x == y", "x != y"),
 ]
 # What the rule cannot see, so that docs/comparing.md stays true: (question, one, other, what a reader says).
 LIMITS = [
@@ -122,4 +138,10 @@ LIMITS = [
     ("When?", "3 pm", "15:00", "same"),
     ("", "Paris", "Paris or London", "different"),
     ("Was it hot?", "It was hot and dry.", "It was cold and dry.", "different"),
+    ("", "The ratio is 3:2.", "The ratio is 2:3.", "different"),
+    ("", "Helium, neon, argon", "Helium, neon, argon, krypton", "different"),
+    ("", "The method works.", "The method fails to work.", "different"),
+    ("", "It is cheap. It is old. It is safe.", "It is cheap. It is old. It is not safe.", "different"),
+    ("", "Es kostet 1.500,50 Euro.", "Es kostet 1500,50 Euro.", "same"),
+    ("", "Es sind zwölf Monate.", "Es sind 12 Monate.", "same"),
 ]

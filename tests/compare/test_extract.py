@@ -37,6 +37,7 @@ from vecuq.measures.text import TextSettings, measure_answer
         ("json:answer", 'Sure!\n```json\n{"answer": 18, "why": "{}"}\n```', "18"),
         ("json:a.b.0", '{"a": {"b": [true]}}', "true"),
         ("json:answer", '{"answer": null}', None),
+        ("json:a." + "9" * 900, '{"a": [1]}', None),
         ("json:answer", '{"answer": ', None),
         ("regex:#### (.*)", "so\n#### 18", "18"),
         ("regex:[0-9]+", "1 and 2", "2"),
@@ -50,7 +51,8 @@ def test_the_final_answer_is_found_as_models_write_it(spec, text, found):
 
 
 @pytest.mark.parametrize(
-    "spec", ["number", "regex:", "regex:(", "json:", "json", "", 3, ["choice"], "regex:" + "a" * 2000]
+    "spec",
+    ["number", "regex:", "regex:(", "json:", "json", "", 3, ["choice"], "regex:" + "a" * 2000, "json:" + "a." * 9000],
 )
 def test_an_extraction_that_cannot_be_is_refused_at_once(spec):
     with pytest.raises(SettingError, match="extract"):

@@ -114,3 +114,9 @@ def test_old_comparisons_have_their_numbers():
     found = measure_answer({"text": "a b", "samples": ["a c"]}, ["consistency"], TextSettings(similarity="rouge_l"))
     assert found.values["consistency"] == 0.5
     assert found.compared == "rouge_l"
+
+
+def test_a_digit_that_is_no_decimal_after_a_letter_is_a_word():
+    # An Ethiopic one counts as a digit of Unicode, and no number can be made of it.
+    assert compared("", "It is u\u1369.", "It is u\u1369!") == 1.0
+    assert compared("", "It is u\u1369.", "It is u5.") < 0.5

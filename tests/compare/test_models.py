@@ -14,6 +14,7 @@ import numpy.testing as npt
 import pytest
 
 from vecuq.compare import CommandJudge, EndpointEmbedding, EndpointJudge, EndpointNLI, OnnxNLI, Remembered
+from vecuq.compare.remembered import _key
 from vecuq.errors import SettingError, TableError, VecuqError
 from vecuq.measures.text import TextSettings, measure_answer
 
@@ -259,6 +260,7 @@ def test_a_command_is_started_once_and_reads_pairs_as_json():
         ("print('nan', flush=True); input()", "got 'nan'"),
         ("raise SystemExit(3)", r"ended \(exit code 3\) after 0 of 2 lines"),
         ("import sys; sys.stdin.read()", "took more than 0.5 s"),
+        ("while True: print(1, end='')", "got '1111"),
     ],
 )
 def test_a_command_that_misbehaves_is_ended_and_named(code, told):
@@ -268,11 +270,27 @@ def test_a_command_that_misbehaves_is_ended_and_named(code, told):
     assert judge._process is None
 
 
+def test_a_command_that_writes_more_than_it_was_asked_is_refused():
+    judge = CommandJudge(program(r"import sys; [(sys.stdout.write('1\n0\n'), sys.stdout.flush()) for _ in sys.stdin]"))
+    with pytest.raises(TableError, match="one line per pair; it wrote more"):
+        judge(ASKED[:1])
+
+
 def test_a_command_that_is_none_is_refused():
     with pytest.raises(SettingError, match="cannot be started"):
         CommandJudge("no-such-program-here")(ASKED)
     with pytest.raises(SettingError, match="must name a program"):
         CommandJudge("")
+    with pytest.raises(SettingError, match="No closing quotation"):
+        CommandJudge("judge 'it")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes have no groups there")
+def test_what_a_command_started_ends_with_it():
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(3600)'])"
+    judge = CommandJudge(program(code), timeout=1.0)
+    with pytest.raises(TableError, match="took more than 1 s"):  # an orphan that keeps the pipe would keep us waiting
+        judge(ASKED)
 
 
 def test_a_command_gets_no_shell(tmp_path):
@@ -340,6 +358,47 @@ def test_a_database_of_another_program_is_left_alone(tmp_path):
     with pytest.raises(VecuqError, match="another program"):
         Remembered(counting()[0], path)(["a"])
     assert path.read_bytes() == before
+
+
+KEPT = "CREATE TABLE results (key BLOB PRIMARY KEY, result TEXT NOT NULL) WITHOUT ROWID"
+COUNTS_ON = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS key, x AS result FROM c"
+
+
+def made_by_a_stranger(path, *statements, result=None):
+    database = sqlite3.connect(path)
+    for statement in ("PRAGMA application_id = 0x76656375", *statements):
+        database.execute(statement)
+    if result is not None:
+        database.execute("INSERT INTO results VALUES (?, ?)", (_key("model", "a"), result))
+    database.commit()
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        [f"CREATE VIEW results AS {COUNTS_ON}"],
+        [KEPT, "CREATE TRIGGER t AFTER INSERT ON results BEGIN DELETE FROM results; END"],
+        ["CREATE TABLE results (key, result)"],
+    ],
+)
+def test_a_cache_with_anything_but_its_table_is_refused_and_nothing_in_it_runs(tmp_path, statements):
+    made_by_a_stranger(tmp_path / "cache.db", *statements)
+    with pytest.raises(VecuqError, match="another program"):
+        Remembered(counting()[0], tmp_path / "cache.db")(["a"])
+
+
+@pytest.mark.parametrize("result", ['"x"', '{"a": 1}', "null", "[" * 100_000, "true", "[[1]]"])
+def test_a_cache_that_holds_something_else_than_numbers_is_refused(tmp_path, result):
+    made_by_a_stranger(tmp_path / "cache.db", KEPT, result=result)
+    with pytest.raises(VecuqError, match="delete it"):
+        Remembered(counting()[0], tmp_path / "cache.db")(["a"])
+
+
+def test_kept_results_of_another_length_are_refused(tmp_path):
+    made_by_a_stranger(tmp_path / "cache.db", KEPT, result="[1, 2, 3]")
+    with pytest.raises(TableError, match="differ in length"):
+        Remembered(counting()[0], tmp_path / "cache.db")(["a", "b"])
 
 
 WRITER = """

@@ -3,8 +3,10 @@
 import json
 import pickle
 
+import numpy.testing as npt
 import pytest
 
+from vecuq.answers import read_answers
 from vecuq.errors import SettingError, VecuqWarning
 from vecuq.measures.text import Comparison, TextSettings, measure_answer
 
@@ -116,3 +118,26 @@ def test_one_sample_alone_has_nothing_to_agree_with():
     assert measure_answer({"samples": ["Paris"]}, ["consistency"]).reasons == {
         "consistency": "only one sample, two are needed"
     }
+
+
+def test_a_question_is_measured_alone_as_it_is_in_a_file_with_others(tmp_path):
+    said = {
+        "numbers": ["2 + 2 = 4. The answer is 4.", "So the answer is 5.", "The answer is 4."],
+        "choices": ["B", "(B)", "The answer is A."],
+        "words": ["It is Paris.", "Paris is the capital.", "The capital is Lyon."],
+    }
+    rows = [{"question": f"About {name}?", "generated_texts": texts} for name, texts in said.items()]
+
+    def measured(name, some):
+        path = tmp_path / name
+        path.write_text("\n".join(map(json.dumps, some)))
+        return [measure_answer(record) for record in read_answers([path])]
+
+    together = measured("all.jsonl", rows)
+    alone = [measured(f"{k}.jsonl", [row])[0] for k, row in enumerate(rows)]
+    backwards = measured("back.jsonl", rows[::-1])[::-1]
+    for one, other, third in zip(together, alone, backwards, strict=True):
+        npt.assert_equal(one.values, other.values)
+        npt.assert_equal(one.values, third.values)
+        assert one.compared == other.compared == third.compared
+    assert len({one.compared for one in together}) == 3

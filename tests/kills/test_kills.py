@@ -78,6 +78,11 @@ WRITERS = {
     "score answers": Writer(
         ("score", "bot.vecuq", "sampled.jsonl", *CACHED, "-o", "out.parquet"), ("out.parquet", "kept.db")
     ),
+    "gate answers": Writer(
+        ("gate", "bot.vecuq", "labelled.jsonl", "--wrong", "label", "--budget", "0.2", *CACHED, "-o", "out.vecuq"),
+        ("out.vecuq", "kept.db"),
+    ),
+    "audit answers": Writer(("audit", "judge.vecuq", "labelled.jsonl", "--wrong", "label", *CACHED), ("kept.db",)),
     "evaluate": Writer(
         ("evaluate", "n.csv", *COLUMNS, "--error", "is_ood", *FEW, "-o", "out.csv", "--curves", "curves.csv"),
         ("out.csv", "curves.csv"),
@@ -106,7 +111,8 @@ IDS = list(WRITERS)
 # Options whose files are only read.
 READ = {
     "fit": {"labelled", "samples"},
-    "gate": {"unlabelled"},
+    "gate": {"unlabelled", "samples"},
+    "audit": {"samples"},
     "live": {"recalibrate"},
     "measure": {"train", "samples"},
     "monitor": {"calibration"},
@@ -156,6 +162,8 @@ def write_inputs(folder, seed):
     (folder / "answers.jsonl").write_text("".join(lines))
     sampled = [{"id": f"q{k}", "texts": [f"a{seed} {one}" for one in rng.integers(0, 3, size=4)]} for k in range(40)]
     (folder / "sampled.jsonl").write_text("".join(json.dumps(line) + "\n" for line in sampled))
+    labelled = [{**line, "id": f"l{k}", "label": k % 4 == 0} for k, line in enumerate(sampled)]
+    (folder / "labelled.jsonl").write_text("".join(json.dumps(line) + "\n" for line in labelled))
     (folder / "judge.py").write_text(JUDGE)
 
 
@@ -175,6 +183,9 @@ def begun(drive, tmp_path_factory):
                 assert drive(before, *WRITERS["gate"].words[:7], "-o", "g.vecuq")["code"] == 0
             if "bot.vecuq" in WRITERS[name].words:
                 assert drive(before, *FIT_ANSWERS[:-1], "bot.vecuq")["code"] == 0
+            if "judge.vecuq" in WRITERS[name].words:
+                fit = ("fit", "labelled.jsonl", "--wrong", "label", "--accuracy", "0.5", *FIT_ANSWERS[2:-1])
+                assert drive(before, *fit, "judge.vecuq")["code"] == 0
             done = drive(before, *WRITERS[name].words)
             assert done["code"] == 0, done
             write_inputs(before, 0)
@@ -198,7 +209,7 @@ def content(path):
     if found.__class__.__name__ == "Gate":
         return found.rules_, found.table_, found.model.to_bytes()
     if found.__class__.__name__ == "AnswerPipeline":
-        return found.measures_, found.split_, found.ranker_.to_bytes()
+        return found.measures_, found.split_, found.ranker_.to_bytes(), found.gate_ and found.gate_.rules_
     if found.__class__.__name__ == "LiveGate":
         return str(found), found.pending
     return path.read_bytes()

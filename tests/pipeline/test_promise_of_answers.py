@@ -66,3 +66,35 @@ def test_a_threshold_chosen_on_the_labels_that_certify_would_be_seen_to_break_it
         accepted = new.values[:, 1] <= table.values[order, 1][good[-1]]
         failures += truth[accepted].mean() > 1 - ACCURACY
     assert failures > binom.ppf(0.999, 40, 1 - CONFIDENCE)
+
+
+CITIES = ("Paris", "Lyon", "Nice", "Lille")
+
+
+def sampled(n_rows, n_samples, rng):
+    """Return answers with samples of the same law, and whether each is wrong: another city than the first."""
+    laws = [np.r_[p, (1 - p) * rng.dirichlet([1, 1, 1])] for p in rng.beta(3, 1.2, size=n_rows)]
+    drawn = [rng.choice(CITIES, p=law, size=1 + n_samples).tolist() for law in laws]
+    return [{"text": one, "samples": others} for one, *others in drawn], np.array(
+        [one[0] != CITIES[0] for one in drawn]
+    )
+
+
+def breaks_with(n_samples, seed):
+    rng = np.random.default_rng(seed)
+    measures = ["consistency", "semantic_sets", "semantic_entropy_empirical"]
+    made = AnswerPipeline(measures=measures, accuracy=0.85, confidence=CONFIDENCE, random_state=seed)
+    made.fit(*sampled(600, 10, rng))
+    new, wrong = sampled(3_000, n_samples, rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        accepted = made.accept(new)
+    return bool(accepted.any() and wrong[accepted].mean() > 0.15)
+
+
+@pytest.mark.slow
+def test_fewer_samples_than_the_labelled_answers_had_break_the_promise_and_as_many_do_not():
+    """What docs/judge.md warns of."""
+    most = binom.ppf(0.999, 30, 1 - CONFIDENCE)
+    assert sum(breaks_with(10, seed) for seed in range(30)) <= most
+    assert sum(breaks_with(5, seed) for seed in range(30)) > most

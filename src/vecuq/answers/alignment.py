@@ -20,6 +20,7 @@ HIDDEN = "Tokens before an answer that are no part of its text, such as reasonin
 # A stop string is short: more tokens than this after a text are another text.
 _MOST_STOP = 16
 _UNKNOWN = "\ufffd".encode()  # stands for bytes that are no whole character
+_UNKNOWN_RUN, _ASCII = re.compile(b"((?:%b)+)" % _UNKNOWN), bytes(range(128))
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 # Tokens after which a model that thinks begins its answer.
 _THOUGHT = re.compile(r"\s*(?:</(?:think|thinking|reasoning|thought)>|\[/THINK\]|<\|message\|>)\s*")
@@ -53,14 +54,22 @@ def own_tokens(
     if not tokens:
         return dict(lists), ()
     run = aligned(text, tokens, finish=finish, raw=raw, n_end=lists.get("n_end", 0))
-    thought = aligned(hidden, tokens, finish=_CUT[0], raw=raw) if run is not None and hidden else None
-    if run is None or (thought is not None and thought.start == 0):
+    if run is None or (hidden and _are_thought(hidden, tokens, raw, whole=not run.start)):
         return {}, (NOT_OF_THE_TEXT,)
     notes = (HIDDEN,) if run.start else ()
     if run.start == len(tokens):
         return {}, notes
     cut = {name: value[run.start :] if isinstance(value, tuple) else value for name, value in lists.items()}
     return {**cut, "n_end": run.n_end}, notes
+
+
+def _are_thought(hidden: str, tokens: Sequence[str], raw: Raw, *, whole: bool) -> bool:
+    """Whether tokens spell the reasoning and nothing else, or, unless ``whole``, a part of it, as if cut off."""
+    thought = aligned(hidden, tokens, finish=_CUT[0], raw=raw)
+    if whole or thought is not None:
+        return thought is not None and thought.start == 0
+    wanted = _bare(hidden.encode(errors="replace"))
+    return any(b"".join(pieces) in wanted for pieces in _spellings(tokens, raw))
 
 
 def aligned(
@@ -159,17 +168,19 @@ def _prefix(wanted: bytes, pieces: list[bytes], *, may_stop: bool) -> int | None
 
 
 def _spells_roughly(wanted: bytes, pieces: list[bytes]) -> bool:
-    """Whether pieces spell what is wanted, where each run of unknown bytes stands for any others."""
-    known = b"".join(pieces).split(_UNKNOWN)
-    if len(known) == 1 or not (wanted.startswith(known[0]) and wanted.endswith(known[-1])):
+    """Whether pieces spell what is wanted, where a mark of unknown bytes stands for one to three of no ASCII letter."""
+    first, *others = _UNKNOWN_RUN.split(b"".join(pieces))
+    if not others or not wanted.startswith(first):
         return False
-    place = len(known[0])
-    for part in known[1:-1]:
-        found = wanted.find(part, place)
-        if found < 0:
+    place = len(first)
+    for run, part in zip(others[::2], others[1::2], strict=True):
+        fewest = len(run) // len(_UNKNOWN)
+        most = place + 3 * fewest
+        found = wanted.find(part, place + fewest, most + len(part)) if part else min(most, len(wanted))
+        if found < place + fewest or wanted[place:found].translate(None, _ASCII) != wanted[place:found]:
             return False
         place = found + len(part)
-    return place <= len(wanted) - len(known[-1])
+    return place == len(wanted)
 
 
 def _without_blanks(text: str, tokens: Sequence[str], pieces: list[bytes], run: Run) -> Run:

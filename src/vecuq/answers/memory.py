@@ -113,7 +113,7 @@ def _sampled(given: Any, renormalise: bool) -> list[Part]:
     own = _checked("samples", lambda: _own(fields))
     if own is not None:
         return [Part((*([own.greedy] if own.greedy else []), *own.samples), "samples")]
-    return [replace(part, role="samples") for part in _checked("samples", lambda: _parts_of_one(fields, renormalise))]
+    return _checked("samples", lambda: _parts_of_one(fields, renormalise, role="samples"))
 
 
 def _listed(samples: Any) -> Sequence[Any]:
@@ -135,7 +135,7 @@ def _own(fields: Any) -> AnswerRecord | None:
     return None if is_logged or _OURS.isdisjoint(fields) else AnswerRecord.of(fields)
 
 
-def _parts_of_one(fields: Mapping[str, Any], renormalise: bool) -> list[Part]:
+def _parts_of_one(fields: Mapping[str, Any], renormalise: bool, *, role: str | None = None) -> list[Part]:
     """Return the parts of a reply, which must answer one question: one, or an answer and its samples."""
     parts = parts_of_fields(fields, renormalise=renormalise)
     n_questions = max(Counter(part.role for part in parts).values(), default=0)
@@ -143,7 +143,7 @@ def _parts_of_one(fields: Mapping[str, Any], renormalise: bool) -> list[Part]:
         raise TableError(f"it answers {n_questions:,} questions; give the answers to one.")
     if not parts or not all(part.answers for part in parts):
         raise TableError("it is a request, without an answer.")
-    return [part if part.meta else replace(part, meta=plain_fields(fields)) for part in parts]
+    return [replace(part, role=role or part.role, meta=part.meta or plain_fields(fields)) for part in parts]
 
 
 def _fields(given: Any, name: str) -> Any:

@@ -65,7 +65,7 @@ def are_answers(context: typer.Context, files: Sequence[Path]) -> bool:
         if workflows.hold_answers(files, asked=bool(typed & {"wrong", *FOR_ANSWERS})):
             return True
         for path, name in workflows.texts_beside_scores(files).items():
-            note(f"{path} is read as a table of scores. If {name!r} holds answers to measure: --map answer={name}.")
+            note(f"{path} is read as a table of scores. If {name!r} holds answers to measure: map='answer={name}'.")
         return False
 
 

@@ -20,6 +20,7 @@ from vecuq.compare.stemming import stem
 from vecuq.compare.vocabulary import (
     IRREGULAR,
     LEADS,
+    MARK,
     MONTHS,
     NEGATIONS,
     PREFIXES,
@@ -40,7 +41,12 @@ _ISO_DATE = re.compile(r"(?<![\w-])(\d{4})-(\d\d)-(\d\d)(?![\w-])")
 _TOKEN = re.compile(
     rf"[^\W\d_{WITHOUT_SPACES}][^\W_{WITHOUT_SPACES}]*(?:['\u2019][^\W_]+)?"
     r"|(?:(?<![\w.])[-\u2212])?(?:\d+/\d+(?![\d/])|(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)(?:(?:st|nd|rd|th)\b)?"
-    rf"|[{WITHOUT_SPACES}]|[%$€£¥<>≤≥≠]"
+    rf"|[{WITHOUT_SPACES}]|[%$€£¥<>≤≥]|!="
+)
+# Single letters that are words of little meaning elsewhere: units ("5 m", "20 °C") and names ("vitamin C", "type A").
+_LETTER = re.compile(
+    r"(?<=\d)(?:\s?°)?\s?([cmls])(?![\w'\u2019])"
+    r"|(?<![\w.'\u2019])([CDLMNST])(?![\w'\u2019])|(?<=[^\W\d_] )([AEOY])(?![\w'\u2019])"
 )
 _SENTENCE_END = re.compile(r"[.!?;](?=\s)|[\n\u3002\uff01\uff1f]")
 _ACCENT = re.compile("[\u0300-\u036f]")
@@ -51,7 +57,7 @@ _CODE_TOKEN = re.compile(r"\w+|[^\w\s]")
 # Within the codes of some tokens, one per line; see `_read`.
 _NUMBER_PART = re.compile(r"^[u+*]\d", re.M)
 _NOT = "!"
-_POLAR: dict[str, tuple[str, ...]] = {"false": (_NOT, "true")} | dict.fromkeys(NEGATIONS, (_NOT,))
+_POLAR: dict[str, tuple[str, ...]] = {"false": (_NOT, "true")} | dict.fromkeys((*NEGATIONS, "!="), (_NOT,))
 # Longer texts are compared by their start: what follows costs time and memory, and seldom changes the meaning.
 MOST_LETTERS = 20_000
 _MOST_SENTENCES, _LONGEST = 100, 60
@@ -116,9 +122,16 @@ def _prefixed(words: frozenset[str]) -> frozenset[str]:
 def _plain(text: str) -> str:
     """Return a text in lower case, without accents, with dates in one spelling."""
     if not text.isascii():
-        text = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFKD", text)))
-    lower = text.lower()
+        apart = text.replace("≠", "!=")  # which is "=" with an accent
+        text = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFKD", apart)))
+    lower = _LETTER.sub(_marked, text).lower()
     return _ISO_DATE.sub(_spelt_date, lower) if "-" in lower else lower
+
+
+def _marked(found: re.Match[str]) -> str:
+    """Return a single letter that has a meaning as a word of its own."""
+    letter = found[1] or found[2] or found[3]
+    return f" {letter}{MARK}"
 
 
 def _spelt_date(found: re.Match[str]) -> str:

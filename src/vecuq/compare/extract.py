@@ -16,7 +16,7 @@ from vecuq.errors import SettingError
 Extraction = Callable[[str], str | None]
 # Longer texts are searched in their last part only, where answers end.
 MOST_LETTERS = 100_000
-_MOST_OBJECTS = 200
+_MOST_OBJECTS, _LONGEST_SPEC = 200, 1_100
 # Every repeat is bounded or cannot start twice at one place, so that no text takes long.
 _LETTER = r"[\(\[]?\s{0,2}\*{0,3}\s{0,2}([A-J])\s{0,2}\*{0,3}\s{0,2}[\)\]]?"
 _ALONE = re.compile(rf"\W{{0,20}}{_LETTER}\W{{0,20}}")
@@ -93,7 +93,7 @@ def json_field_in(text: str, path: str) -> str | None:
 
 def _entered(value: Any, path: list[str]) -> str | None:
     for name in path:
-        if isinstance(value, list) and name.isdecimal() and int(name) < len(value):
+        if isinstance(value, list) and len(name) < 10 and name.isdecimal() and int(name) < len(value):
             value = value[int(name)]
         elif isinstance(value, dict) and name in value:
             value = value[name]
@@ -124,7 +124,9 @@ def extraction(spec: str) -> Extraction:
     >>> extraction(r"regex:#### (\S+)")("so #### 18"), extraction("last_number")("18 of 20 eggs")
     ('18', '20')
     """
-    kind, colon, rest = spec.partition(":")
+    kind, colon, rest = spec[:_LONGEST_SPEC].partition(":")
+    if kind == "json" and len(spec) > _LONGEST_SPEC:
+        raise SettingError(f"extract='json:...' needs the name of a field of at most {_LONGEST_SPEC:,} letters.")
     if kind == "regex" and colon:
         return _within_bounds(partial(last_match, checked_pattern(rest)))
     if kind == "json" and rest:

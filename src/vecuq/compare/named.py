@@ -11,9 +11,9 @@ from vecuq.compare.extract import choice_in
 from vecuq.compare.meaning import AUTO
 from vecuq.compare.normalised import normalised
 from vecuq.compare.numbers import last_number_text, number_in, same_number
-from vecuq.compare.vocabulary import SYMBOLS, UNITS
+from vecuq.compare.vocabulary import MARK, SYMBOLS, UNITS
 
-_AFTER = re.compile(r"\s*([^\W\d_]+|[%€£$])")
+_AFTER = re.compile(r"\s*°?\s*([^\W\d_]+|[%€£$])")
 
 
 def exact(one: str, other: str) -> float:
@@ -63,7 +63,8 @@ def _quantity(text: str) -> tuple[float, str]:
         return number_in(text), ""
     before, _, after = text.rpartition(written)
     found = _AFTER.match(after)
-    unit = "" if found is None else SYMBOLS.get(found[1], UNITS.get(found[1].lower(), ""))
+    word = "" if found is None else found[1].lower()
+    unit = SYMBOLS.get(word) or UNITS.get(word) or UNITS.get(word + MARK, "")
     return number_in(written), unit or SYMBOLS.get(before.rstrip()[-1:], "")
 
 

@@ -67,7 +67,7 @@ class Remembered:
         new = {key: item for key, item in zip(keys, items, strict=True) if key not in found}
         if new:
             found |= self._asked(new)
-        return np.array([found[key] for key in keys], dtype=float)
+        return _together([found[key] for key in keys], self.name)
 
     def _known(self, keys: Sequence[bytes]) -> dict[bytes, Any]:
         found = {key: self._memory[key] for key in keys if key in self._memory}
@@ -91,6 +91,13 @@ class Remembered:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_memory": {}}
+
+
+def _together(results: list[Any], name: str) -> Array:
+    """Return results as one array; those that were kept may come from a file of somebody else."""
+    if len({len(one) if isinstance(one, list) else 0 for one in results}) > 1:
+        raise TableError(f"The results kept for {name} differ in length; delete the cache, they are computed again.")
+    return np.array(results, dtype=float)
 
 
 def _key(identity: str, item: Item) -> bytes:

@@ -17,6 +17,9 @@ from vecuq.errors import VecuqError
 _APPLICATION = 0x76656375
 _WAIT = 60.0
 _AT_ONCE = 500
+_TABLE = "CREATE TABLE results (key BLOB PRIMARY KEY, result TEXT NOT NULL) WITHOUT ROWID"
+# An embedding has some thousand numbers.
+_MOST_LETTERS = 4_000_000
 
 
 class Store:
@@ -41,7 +44,7 @@ class Store:
                 some = list(keys[start : start + _AT_ONCE])
                 marks = ",".join("?" * len(some))
                 rows = database.execute(f"SELECT key, result FROM results WHERE key IN ({marks})", some)  # noqa: S608
-                found |= {bytes(key): json.loads(result) for key, result in rows}
+                found |= {bytes(key): _result(said) for key, said in rows}
         return found
 
     def put(self, results: Mapping[bytes, Any]) -> None:
@@ -67,6 +70,8 @@ class Store:
         if self._opened is None or self._opened[0] != os.getpid():
             database = sqlite3.connect(self.path, timeout=_WAIT, check_same_thread=False)
             self._opened = (os.getpid(), database)
+            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_LETTERS)
+            database.execute("PRAGMA trusted_schema = OFF")
             with database:
                 database.execute("BEGIN IMMEDIATE")
                 _prepare(database)
@@ -88,13 +93,27 @@ class Store:
             self._opened[1].close()
 
 
+def _result(said: Any) -> Any:
+    """Return a result as it was put in: a number, or a list of numbers."""
+    try:
+        found = json.loads(said)
+    except RecursionError:
+        found = None
+    numbers = found if isinstance(found, list) else [found]
+    if not all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers):
+        raise ValueError("it holds something else than numbers")
+    return found
+
+
 def _prepare(database: sqlite3.Connection) -> None:
-    """Make the table in an empty file; refuse a database of another program."""
+    """Make the table in an empty file; refuse a database of another program, and one with more than the table.
+
+    A view or a trigger would run what a stranger wrote.
+    """
     (application,) = database.execute("PRAGMA application_id").fetchone()
-    (n_tables,) = database.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if application == _APPLICATION:
-        return
-    if n_tables:
+    made = [sql for (sql,) in database.execute("SELECT sql FROM sqlite_master LIMIT 2")]
+    if made and (application != _APPLICATION or made != [_TABLE]):
         raise ValueError("it is a database of another program")
-    database.execute(f"PRAGMA application_id = {_APPLICATION}")
-    database.execute("CREATE TABLE results (key BLOB PRIMARY KEY, result TEXT NOT NULL) WITHOUT ROWID")
+    if not made:
+        database.execute(f"PRAGMA application_id = {_APPLICATION}")
+        database.execute(_TABLE)

@@ -39,20 +39,24 @@ TENS = {word: 10 * k for k, word in enumerate(_TENS.split(), start=2)}
 SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 MONTHS = _MONTHS.split()
 SYMBOLS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
-SYMBOLS |= {"<": "<", ">": ">", "≤": "≤", "≥": "≥", "≠": "≠"}
+SYMBOLS |= {"<": "<", ">": ">", "≤": "≤", "≥": "≥"}
+# Follows a single letter that is no stop word: "m" is one as in "I'm", and not in "5 m".
+MARK = "\u02bc"
 _SPELLINGS = {
     "mg": "milligram milligrams milligramme milligrammes",
     "g": "gram grams gramme grammes",
     "kg": "kilogram kilograms kilo kilos kilogramme",
     "km": "kilometer kilometers kilometre kilometres kms",
-    "m": "meter meters metre metres",
+    "m": f"meter meters metre metres m{MARK}",
     "cm": "centimeter centimeters centimetre centimetres",
     "mm": "millimeter millimeters millimetre millimetres",
     "ml": "milliliter milliliters millilitre millilitres",
-    "l": "liter liters litre litres",
+    "l": f"liter liters litre litres l{MARK}",
     "h": "hour hours hr hrs",
     "min": "minute minutes mins",
-    "sec": "second seconds secs",
+    "sec": f"second seconds secs s{MARK}",
+    "celsius": f"centigrade c{MARK}",
+    "fahrenheit": "f",
     "percent": "percents percentage pct",
     "dollar": "dollars usd bucks",
     "euro": "euros eur",

@@ -1,5 +1,7 @@
 """Dumps of generated texts under the names that people give them."""
 
+import json
+
 import pytest
 
 from vecuq.answers import read_answers
@@ -70,6 +72,17 @@ def test_log_probs_as_objects_are_matched_with_the_text(read, logprobs):
 def test_a_total_of_more_tokens_than_the_text_has_is_left_out(only):
     row = {"text": "Paris", "tokens": ["Hm", " Paris"], "logprobs": [-3.0, -0.5], "cumulative_logprob": -3.5}
     assert only(row).greedy.total_logprob == -0.5
+
+
+@pytest.mark.parametrize(
+    ("answer", "samples"),
+    [("text", "samples"), ("response", "samples"), ("response", "responses"), ("output_text", "sampled_answers")],
+)
+def test_samples_beside_an_answer_are_never_lost_but_the_line_is_refused_with_the_map(tmp_path, answer, samples):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"question": "Capital?", answer: "Paris", samples: ["Paris", "Lyon"]}))
+    with pytest.raises(TableError, match=rf"map='question=question.*samples={samples}"):
+        list(read_answers([path]))
 
 
 def test_margins_and_certainties_are_read_and_cut_with_the_log_probs(only):

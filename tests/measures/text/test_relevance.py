@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vecuq.compare import COMPARISONS, PairCache
 from vecuq.measures.text import pairwise, rouge_l, token_relevance
-from vecuq.measures.text.relevance import is_special
+from vecuq.measures.text.relevance import is_special, token_relevances
 
 PIECES = st.lists(
     st.sampled_from(
@@ -91,3 +92,11 @@ def test_marks_of_models_are_special(token):
 @pytest.mark.parametrize("token", [" ", "\n", "s", "<", "<b>", "[1]", "a</s>", " Paris"])
 def test_text_is_not_special(token):
     assert not is_special(token)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(PIECES, st.integers(0, 2)), max_size=5), st.sampled_from(["", "Which city is it?"]))
+def test_answers_weighed_together_have_the_same_bits_as_one_by_one(answers, question):
+    together = token_relevances(answers, question, similarity=PairCache(COMPARISONS["rouge_l"]))
+    alone = [token_relevance(tokens, question, n_end=n_end) for tokens, n_end in answers]
+    assert [one.tolist() for one in together] == [one.tolist() for one in alone]

@@ -20,6 +20,7 @@ from vecuq.measures.text import (
     token_sar_of_samples,
     top_k_negentropy,
 )
+from vecuq.measures.text.tokens import token_sars
 
 LOGPROBS = st.lists(st.floats(-50, 0), min_size=1, max_size=20)
 
@@ -158,3 +159,28 @@ def test_margins_certainties_and_k_that_cannot_be_are_refused():
         self_certainty([-1.0])
     with pytest.raises(SettingError, match="k must"):
         top_k_negentropy([0.5], 1)
+
+
+def token_sar_by_hand(logprobs, relevance):
+    """The weighted mean of one answer in the plainest NumPy, its relevant tokens alone in the sum."""
+    found, weights = np.array(logprobs), np.array(relevance)
+    if weights.sum() == 0:
+        return float(0.0 - found.mean())
+    return float(-(found[weights != 0] * weights[weights != 0]).sum() / weights.sum() + 0.0)
+
+
+WEIGHED = st.lists(
+    st.tuples(
+        st.sampled_from([-math.inf, -3.0, -0.1]) | st.floats(-50, 0), st.sampled_from([0.0, 0.1]) | st.floats(0, 1)
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(WEIGHED, min_size=1, max_size=5))
+def test_token_sar_of_several_answers_at_once_has_the_bits_of_each_alone(answers):
+    logprobs, relevances = ([[pair[side] for pair in one] for one in answers] for side in (0, 1))
+    expected = [token_sar_by_hand(*one) for one in zip(logprobs, relevances, strict=True)]
+    assert token_sars(logprobs, relevances) == expected

@@ -32,6 +32,10 @@ _FINISH = {
 }
 
 
+# Fields of a line that holds its reply or its request inside.
+_AROUND = frozenset(("response", "body", "request", "params"))
+
+
 class Envelope(NamedTuple):
     """The reply of a line, its request, and the line itself; either may be empty."""
 
@@ -42,6 +46,8 @@ class Envelope(NamedTuple):
     @staticmethod
     def of(fields: Fields) -> Envelope:
         """Open a line; it is not checked. A text under ``response`` is a field of the reply itself."""
+        if _AROUND.isdisjoint(fields):
+            return Envelope(fields, {}, fields)
         response = fields.get("response", fields)
         response = fields if isinstance(response, str) else response
         reply = _mapping(response).get("body", response)
@@ -146,7 +152,7 @@ def finish_of(reason: Any) -> str | None:
 
 
 def _mapping(value: Any) -> Fields:
-    return value if isinstance(value, Mapping) else {}
+    return value if type(value) is dict or isinstance(value, Mapping) else {}
 
 
 def _error_words(status: int | None, error: Any) -> str:

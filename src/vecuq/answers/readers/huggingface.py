@@ -27,6 +27,7 @@ BESIDE_A_QUESTION = tuple(
     for name in (f"{one}s", one)
 )
 QUESTIONS = ("question", "prompt", "input", "instruction")
+_SAMPLED = ("samples", "sampled_responses", "sampled_answers", *(name for name in BESIDE_A_QUESTION if name[-1] == "s"))
 FULL_TEXT = "A generated text began with its prompt, as pipelines return it; the prompt was cut off."
 
 
@@ -56,8 +57,17 @@ _NUMBERS = ("logprobs", "entropies", "margins", "certainties")
 
 
 def is_huggingface(fields: Mapping[str, Any]) -> bool:
-    """Whether a line has generated texts under one of the usual names, or holds such an object under ``response``."""
-    return _given(_opened(fields)) is not None
+    """Whether a line has generated texts under one of the usual names, or holds such an object under ``response``.
+
+    Not if samples stand beside an answer: which is which is for the user to say, and one of them would be lost here.
+    """
+    opened = _opened(fields)
+    return _given(opened) is not None and not _has_both(opened)
+
+
+def _has_both(fields: Mapping[str, Any]) -> bool:
+    answers = [name for name in (*TEXTS, *BESIDE_A_QUESTION) if isinstance(fields.get(name), str)]
+    return bool(answers) and any(isinstance(fields.get(name), list) and fields[name] for name in _SAMPLED)
 
 
 def _opened(fields: Mapping[str, Any]) -> Mapping[str, Any]:

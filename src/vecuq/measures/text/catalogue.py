@@ -9,7 +9,8 @@ from vecuq.compare import CONTRADICTION
 from vecuq.measures import text as measures_of_text
 from vecuq.measures.registry import Measure
 from vecuq.measures.text import agreement, graph, semantic, sequences, stated, tokens
-from vecuq.measures.text.features import AnswerFeatures, MissingFeatureError
+from vecuq.measures.text.features import AnswerFeatures
+from vecuq.measures.text.lacking import MissingFeatureError
 
 # `cocoa`: of the paper's text study. `white_box`: one answer with log-probs. `black_box`: texts alone. `classic`: what
 # was there first, more than `vecuq fit` takes.

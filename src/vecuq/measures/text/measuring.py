@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vecuq.measures.registry import Measure, find_measures
-from vecuq.measures.text.features import AnswerFeatures, MissingFeatureError
+from vecuq.measures.text.features import AnswerFeatures
+from vecuq.measures.text.lacking import MissingFeatureError
 from vecuq.measures.text.settings import TextSettings
 
 if TYPE_CHECKING:
