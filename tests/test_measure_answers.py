@@ -433,7 +433,13 @@ def test_a_stream_that_was_saved_as_text_is_read_whatever_its_name(run, tmp_path
 def test_fields_of_the_lines_are_kept_so_that_the_table_can_be_evaluated(run, refused, tmp_path):
     rows = [("Paris", ["Paris"] * 2, True), ("Rome", ["Lyon", "Rome"], False), ("Oslo", ["Oslo"] * 2, None)]
     lines = [
-        {"question": one, "generated_text": one, "samples": drawn, "reviewed_ok": ok, "topic": f"about {one}"}
+        {
+            "question": one,
+            "response": {"choices": [{"message": {"content": one}}]},
+            "samples": drawn,
+            "reviewed_ok": ok,
+            "topic": f"about {one}",
+        }
         for one, drawn, ok in rows
     ]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
