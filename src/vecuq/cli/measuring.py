@@ -21,11 +21,11 @@ from vecuq.cli.talk import echo, friendly_errors, print_json, usage_errors, watc
 from vecuq.errors import SettingError
 from vecuq.measures import EMBEDDINGS, find_measures
 from vecuq.outputs import TEMPERATURES
-from vecuq.workflows import WantedOfAnswers, holds_choices, is_answers
+from vecuq.workflows import WantedOfAnswers, files_of_answers, holds_choices, is_answers
 
 _FOR_CLASSIFIERS = ("train", "temperature", "embedding")
 # What log-likelihoods of given choices have no use for.
-_FOR_TEXTS = ("samples", "quality", "renormalise", "complete", "jobs", "map", "kind", *comparing.NAMES)
+_FOR_TEXTS = ("samples", "quality", "renormalise", "complete", "keep", "jobs", "map", "kind", *comparing.NAMES)
 _FOR_ANSWERS = (*_FOR_TEXTS, "strict", "explain")
 
 
@@ -36,8 +36,8 @@ def measure(
         typer.Argument(
             help="A classifier: npz with logits or probs, optionally embeddings, labels and ids; or npy with logits; "
             "several files: one per ensemble member. A language model: jsonl with answers, as `vecuq ask`, servers and "
-            "harnesses write it; also a JSON document, .eval of Inspect AI, csv or parquet of texts, or npz with texts "
-            "and log-probs.",
+            "harnesses write it; also a JSON document, .eval of Inspect AI, csv or parquet of texts, npz with texts "
+            "and log-probs, or a folder of such files.",
             metavar="OUTPUTS",
             show_default=False,
         ),
@@ -90,6 +90,12 @@ def measure(
         bool,
         typer.Option("--complete", help="Answers: leave out rows with a missing measure, which `vecuq fit` refuses."),
     ] = False,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Answers: fields of the lines to write as columns, such as a label; comma-separated.", metavar="A,B"
+        ),
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option(help="Answers: number of processes; -1 for all cores.", show_default="all cores")
     ] = None,
@@ -129,6 +135,8 @@ def measure(
     as_json: AsJson = False,
 ) -> None:
     """Compute uncertainty scores from the outputs of a classifier or the answers of a language model."""
+    with friendly_errors():
+        outputs, samples = files_of_answers(outputs), files_of_answers(samples or ())
     of_answers = [is_answers(path) for path in outputs]
     with usage_errors():
         _refuse_mixture(of_answers, outputs)
@@ -149,7 +157,7 @@ def measure(
             n_jobs = resolve_jobs(-1 if jobs is None else jobs)
             settings = comparing.text_settings({name: ctx.params[name] for name in comparing.NAMES})
             wanted = WantedOfAnswers(listed(measures), settings, quality)
-        reading = {"samples": samples or (), "kind": kind, "map": told, "renormalise": renormalise}
+        reading = {"samples": samples, "kind": kind, "map": told, "renormalise": renormalise}
         if explain:
             explain_answers(outputs, wanted, {**reading, "first": first}, as_json=as_json)
             return
@@ -161,6 +169,7 @@ def measure(
                 **reading,
                 "strict": strict,
                 "complete": complete,
+                "keep": tuple(listed(keep) or ()),
                 "n_jobs": n_jobs,
                 "formulas": not no_formulas,
                 "force": force,
@@ -184,8 +193,8 @@ def _refuse_mixture(of_answers: Sequence[bool], outputs: Sequence[Path]) -> None
     if any(of_answers) and not all(of_answers):
         other = outputs[of_answers.index(False)]
         raise SettingError(
-            f"{outputs[of_answers.index(True)]} has answers of a language model, by its name (jsonl) or its texts, "
-            f"and {other} does not; measure them one at a time."
+            f"{outputs[of_answers.index(True)]} has answers of a language model, by its name or its texts, and "
+            f"{other} does not; measure them one at a time."
         )
 
 
