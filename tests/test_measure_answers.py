@@ -452,3 +452,9 @@ def test_fields_of_the_lines_are_kept_so_that_the_table_can_be_evaluated(run, re
     assert table["reviewed_ok"].isna().tolist() == [False, False, True]
     assert table["topic"][1] == "about Rome"
     assert "Did you mean 'reviewed_ok'?" in refused(*words, "--keep", "reviewed")
+
+
+def test_how_many_records_to_print_is_for_explain_only(run, tmp_path):
+    path = write(tmp_path / "a.jsonl", [AnswerRecord(id="1", greedy=said("yes", -1.0))])
+    done = run("measure", path, "--first", "2", "-o", tmp_path / "s.parquet")
+    assert (done.exit_code, "--first: for --explain only" in done.stderr) == (2, True)

@@ -44,6 +44,11 @@ def test_a_measure_that_many_answers_lack_is_left_out_and_one_that_few_lack_is_n
     assert chosen_measures(table(msp=few, consistency=many), n_map=1000) == ("msp",)
 
 
+def test_answers_that_allow_no_measure_at_all_do_not_count_against_one():
+    column = np.where(np.arange(100) < 80, RNG.random(100), np.nan)  # the last twenty called a tool
+    assert chosen_measures(table(consistency=column, msp=np.full(100, np.nan)), n_map=100) == ("consistency",)
+
+
 def test_few_rows_take_few_columns_in_the_order_of_preference():
     found = ScoreTable(PREFERRED[::-1], RNG.random((60, len(PREFERRED))))
     assert chosen_measures(found, n_map=60) == PREFERRED[:3]

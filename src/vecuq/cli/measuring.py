@@ -154,6 +154,8 @@ def measure(
         with usage_errors():
             told = mapped(map, kind)
             whole_number("first", first, 1)
+            if not explain:
+                refuse_options(ctx, ("first",), "--explain", "measuring")
             n_jobs = resolve_jobs(-1 if jobs is None else jobs)
             settings = comparing.text_settings({name: ctx.params[name] for name in comparing.NAMES})
             wanted = WantedOfAnswers(listed(measures), settings, quality)
