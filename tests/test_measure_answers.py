@@ -361,7 +361,7 @@ def test_a_wish_that_cannot_be_met_is_refused_in_python_too(tmp_path):
         measure_answers([RECORDED], tmp_path / "s.csv", WantedOfAnswers(["mps"]))
     with pytest.raises(SettingError, match="quality must be one of"):
         measure_answers([RECORDED], tmp_path / "s.csv", WantedOfAnswers(quality="bleurt"))
-    with pytest.raises(SettingError, match="n_jobs must be None"):
+    with pytest.raises(SettingError, match="n_jobs must be a whole number"):
         measure_answers([RECORDED], tmp_path / "s.csv", n_jobs=0)
     with pytest.raises(TableError, match="must end in one of"):
         measure_answers([RECORDED], tmp_path / "s.txt")
