@@ -75,7 +75,8 @@ def test_a_command_is_asked_once_and_the_cache_answers_the_second_time(run, answ
     ("options", "told"),
     [
         (["--similarity", "rogue_l"], "Did you mean 'rouge_l'?"),
-        (["--similarity", "judge"], "needs judge"),
+        (["--similarity", "judge"], "--similarity judge needs --judge-url and --judge-model."),
+        (["--similarity", "nli"], "--similarity nli needs --nli."),
         (["--extract", "number"], "--extract must be"),
         (["--extract", "regex:("], "regular expression"),
         (["--answer", "best"], "--answer must be one of"),
@@ -112,3 +113,12 @@ def test_an_endpoint_that_is_away_is_named_and_nothing_is_written(run, answers, 
     assert done.exit_code == 1
     assert "error: http://127.0.0.1:9 cannot be reached" in done.stderr
     assert not (tmp_path / "s.parquet").exists()
+
+
+def test_a_part_that_no_answer_has_is_reported(run, answers, tmp_path):
+    done, _ = measured(run, answers, tmp_path, "--extract", "json:anser")
+    assert "--extract found nothing in 2 answers of 2;" in done.stderr
+    done, _ = measured(run, answers, tmp_path, "--extract", "last_number")
+    assert "--extract found nothing in 1 answer of 2;" in done.stderr
+    done, _ = measured(run, answers, tmp_path)
+    assert "--extract" not in done.stderr

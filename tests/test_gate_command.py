@@ -60,6 +60,7 @@ def test_the_certificate_is_printed_with_a_table_of_targets(folder):
     assert "With confidence 90 %, at least 90 % of the accepted rows are right." in done.output
     assert "Assumption: The labelled rows are a random sample" in done.output
     assert "all at once" in done.output
+    assert "each may cover fewer rows than as the only target" in done.output
     assert "Coverage of other orders" in done.output
 
 

@@ -298,7 +298,9 @@ def test_what_cannot_be_measured_is_one_line_and_leaves_no_trace(refused, tmp_pa
     )
     assert "would be, one of the files that this job reads" in refused("measure", path, "-o", path)
     (tmp_path / "empty.jsonl").write_text("")
-    assert "no answers could be read" in refused("measure", tmp_path / "empty.jsonl", *out)
+    assert "no answers could be read. There is nothing in it." in refused("measure", tmp_path / "empty.jsonl", *out)
+    (tmp_path / "latin.jsonl").write_bytes('{"question": "q", "generated_text": "th\xe9"}'.encode("latin-1"))
+    assert "not UTF-8 text; save the file as UTF-8." in refused("measure", tmp_path / "latin.jsonl", *out)
     (tmp_path / "a.man").write_bytes(b"\x80\x04junk")
     assert "a manager file of lm-polygraph" in refused("measure", tmp_path / "a.man", *out)
 
@@ -322,6 +324,7 @@ def test_where_nothing_can_be_measured_each_reason_comes_once_with_the_notes_of_
         (["a.jsonl", "--similarity", "rouge"], "--similarity must be one of"),
         (["a.jsonl", "--measures", "cocoa_mps"], "Did you mean 'cocoa_msp'? `vecuq measures` lists all."),
         (["a.jsonl", "--jobs", "0"], "--jobs must be"),
+        (["a.jsonl", "--map", "answer"], "--map takes KEY=FIELD, as in --map answer=output.text; got 'answer'."),
     ],
 )
 def test_wrong_usage_is_told_before_any_file_is_read(run, words, hint):
@@ -358,7 +361,7 @@ def test_a_wish_that_cannot_be_met_is_refused_in_python_too(tmp_path):
         measure_answers([RECORDED], tmp_path / "s.csv", WantedOfAnswers(["mps"]))
     with pytest.raises(SettingError, match="quality must be one of"):
         measure_answers([RECORDED], tmp_path / "s.csv", WantedOfAnswers(quality="bleurt"))
-    with pytest.raises(SettingError, match="n_jobs must be None"):
+    with pytest.raises(SettingError, match="n_jobs must be a whole number"):
         measure_answers([RECORDED], tmp_path / "s.csv", n_jobs=0)
     with pytest.raises(TableError, match="must end in one of"):
         measure_answers([RECORDED], tmp_path / "s.txt")
@@ -401,3 +404,57 @@ def test_closeness_is_graded():
     assert numeric_closeness("it is 30", ["10"]) == 0.0
     assert numeric_closeness("none", ["10"]) == 0.0
     assert np.isnan(numeric_closeness("5", []))
+
+
+def test_a_folder_of_batch_files_is_measured_as_its_files(run, refused, tmp_path):
+    folder = tmp_path / "batch"
+    folder.mkdir()
+    assert "is a folder without files" in refused("measure", folder, "-o", tmp_path / "s.csv")
+    assert "read from files, not from stdin" in refused("measure", "-", "-o", tmp_path / "s.csv")
+    for name, answer in (("a", "Paris"), ("b", "Lyon")):
+        choice = {"message": {"content": answer}, "finish_reason": "stop"}
+        line = {"custom_id": f"{name}", "response": {"status_code": 200, "body": {"choices": [choice] * 2}}}
+        (folder / f"output_{name}.jsonl").write_text(json.dumps(line))
+    (folder / ".hidden").write_text("no answers")
+    assert run("measure", folder, "--measures", "consistency", "-o", tmp_path / "s.csv").exit_code == 0
+    assert list(pd.read_csv(tmp_path / "s.csv")["id"]) == ["a", "b"]
+
+
+def test_a_stream_that_was_saved_as_text_is_read_whatever_its_name(run, tmp_path):
+    row = {"token": "Paris", "logprob": -0.5, "top_logprobs": []}
+    delta = {"index": 0, "delta": {"content": "Paris"}, "logprobs": {"content": [row]}, "finish_reason": "stop"}
+    chunk = {"id": "c", "object": "chat.completion.chunk", "choices": [delta]}
+    (tmp_path / "replies.txt").write_text(f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n")
+    out = tmp_path / "s.csv"
+    assert run("measure", tmp_path / "replies.txt", "--measures", "msp", "-o", out).exit_code == 0
+    assert list(pd.read_csv(out)["msp"]) == [0.5]
+
+
+def test_fields_of_the_lines_are_kept_so_that_the_table_can_be_evaluated(run, refused, tmp_path):
+    rows = [("Paris", ["Paris"] * 2, True), ("Rome", ["Lyon", "Rome"], False), ("Oslo", ["Oslo"] * 2, None)]
+    lines = [
+        {
+            "question": one,
+            "response": {"choices": [{"message": {"content": one}}]},
+            "samples": drawn,
+            "reviewed_ok": ok,
+            "topic": f"about {one}",
+        }
+        for one, drawn, ok in rows
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    words = ["measure", tmp_path / "a.jsonl", "--measures", "consistency", "-o", tmp_path / "s.parquet"]
+    done = run(*words, "--keep", "reviewed_ok,topic")
+    assert done.exit_code == 0, done.output
+    table = pd.read_parquet(tmp_path / "s.parquet")
+    assert list(table) == ["id", "reviewed_ok", "topic", "consistency"]
+    assert table["reviewed_ok"].tolist()[:2] == [1, 0]
+    assert table["reviewed_ok"].isna().tolist() == [False, False, True]
+    assert table["topic"][1] == "about Rome"
+    assert "Did you mean 'reviewed_ok'?" in refused(*words, "--keep", "reviewed")
+
+
+def test_how_many_records_to_print_is_for_explain_only(run, tmp_path):
+    path = write(tmp_path / "a.jsonl", [AnswerRecord(id="1", greedy=said("yes", -1.0))])
+    done = run("measure", path, "--first", "2", "-o", tmp_path / "s.parquet")
+    assert (done.exit_code, "--first: for --explain only" in done.stderr) == (2, True)

@@ -132,3 +132,16 @@ def test_options_that_make_no_sense_are_wrong_usage(run, tmp_path, words, said):
     done = run("measure", write(tmp_path / "a.jsonl", {"a": "b"}), *words)
     assert done.exit_code == 2
     assert said in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_explain_says_measures_once_where_the_next_record_allows_the_same(run, tmp_path):
+    rows = [{"question": f"q{k}", "generated_texts": ["Paris", "Lyon"]} for k in range(2)]
+    rows += [{"question": "q2", "generated_text": "Paris"}]
+    (tmp_path / "a.jsonl").write_text("\n".join([*map(json.dumps, rows), *["{}"] * 4]))
+    done = run("measure", tmp_path / "a.jsonl", "--explain")
+    lines = [line for line in done.stdout.splitlines() if line.startswith("possible")]
+    assert len(lines) == 3
+    assert lines[0].startswith("possible: consistency")
+    assert lines[1:] == ["possible: the same measures as above", "possible: none"]
+    assert "first_sample:" in done.stdout
+    assert "note: 4 lines left out; could not be read. The first 3:" in done.stderr

@@ -140,7 +140,7 @@ def test_what_cannot_be_measured_is_one_line_and_leaves_no_trace(refused, files)
     np.savez(files / "empty.npz", logits=np.zeros((0, 3)))
     assert "no rows" in refused("measure", files / "empty.npz", "--measures", "msp", *out)
     (files / "answers.txt").write_text("{}\n")
-    assert "npz or npy" in refused("measure", files / "answers.txt", "--measures", "msp", *out)
+    assert "no answers could be read" in refused("measure", files / "answers.txt", "--measures", "msp", *out)
 
 
 @pytest.mark.parametrize(

@@ -225,3 +225,24 @@ def test_notes_of_readers_are_counted_and_at_most_twenty_kinds_are_kept():
         assert noted.taken(Part((), notes=("The same.", f"Number {k}."))).notes == ()
     assert len(noted.notes) == 20
     assert noted.notes[:2] == ["50 answers: The same.", "1 answer: Number 0."]
+
+
+def test_a_batch_with_an_id_for_each_sample_is_not_joined_and_that_is_noted(write):
+    def batch(*names):
+        return [
+            {"custom_id": name, "params": {"messages": [{"role": "user", "content": "Capital?"}]}} for name in names
+        ]
+
+    def answered(line):
+        message = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Paris"}]}
+        return {"custom_id": line["custom_id"], "result": {"type": "succeeded", "message": message}}
+
+    asked = batch("q1-s1", "q1-s2", "q1-s3")
+    found, notes = [], []
+    for lines in (asked, asked[:1]):
+        reader = read_answers([write(*map(answered, lines), name="out.jsonl"), write(*lines, name="in.jsonl")])
+        found.append(len(list(reader)))
+        notes.append([note for note in reader.notes if "the question of an earlier one" in note])
+    assert found == [3, 1]
+    assert [len(one) for one in notes] == [1, 0]
+    assert notes[0][0].startswith("2 requests have the question of an earlier one under another id;")

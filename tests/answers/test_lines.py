@@ -29,7 +29,7 @@ def test_what_only_python_reads_is_read_too(line):
     assert repr(parsed(line.encode())) == repr(json.loads(line))
 
 
-@pytest.mark.parametrize("line", [b"{", b"[1,]", b'"\xff"', b"01", b"[" * 100_000, b'"a" "b"', b'"\x01"', b"9" * 5_000])
+@pytest.mark.parametrize("line", [b"{", b"[1,]", b"01", b"[" * 100_000, b'"a" "b"', b'"\x01"', b"9" * 5_000])
 def test_what_is_no_json_is_refused_in_one_sentence(line):
     with pytest.raises(TableError, match=r"^not valid JSON\.$"):
         parsed(line)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from vecuq.answers import read_answers
+from vecuq.answers import read_answers, record_of
 from vecuq.errors import TableError
 
 
@@ -66,3 +66,55 @@ def test_a_torn_list_keeps_what_came_before(write):
     reader = read_answers(write(text[: text.index("Lyon")], name="a.json"))
     assert [record.greedy.text for record in reader] == ["Paris"]
     assert "not closed" in reader.problems[0]
+
+
+def chat(text):
+    return {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+
+
+def claude(text):
+    return {"type": "message", "role": "assistant", "content": [{"type": "text", "text": text}]}
+
+
+@pytest.mark.parametrize("reply", [chat, claude, sglang])
+@pytest.mark.parametrize("question", [{"question": "Capital?"}, {"id": "q7"}, {"question": "Capital?", "id": "q7"}])
+def test_samples_that_a_log_has_beside_its_response_are_samples(write, reply, question):
+    line = {**question, "response": reply("Paris"), "samples": [reply("Paris"), reply("Lyon")], "ok": True}
+    (record,) = read_answers(write(json.dumps(line)), strict=True)
+    assert record.greedy.text == "Paris"
+    assert [one.text for one in record.samples] == ["Paris", "Lyon"]
+    assert record.meta["ok"] is True
+
+
+def test_a_log_without_ids_and_questions_keeps_its_samples_apart(write):
+    lines = [json.dumps({"response": chat(one), "samples": [one, "Rome"]}) for one in ("Paris", "Lyon")]
+    found = list(read_answers(write(*lines), strict=True))
+    assert [(one.greedy.text, [each.text for each in one.samples]) for one in found] == [
+        ("Paris", ["Paris", "Rome"]),
+        ("Lyon", ["Lyon", "Rome"]),
+    ]
+
+
+def test_an_error_among_the_samples_is_left_out_and_reported(write):
+    line = {
+        "question": "Capital?",
+        "response": chat("Paris"),
+        "samples": [chat("Paris"), {"error": {"message": "busy"}}],
+    }
+    reader = read_answers(write(json.dumps(line)), strict=True)
+    (record,) = reader
+    assert [one.text for one in record.samples] == ["Paris"]
+    assert "A sample was left out: the server returned an error: busy." in " ".join(reader.notes)
+
+
+def test_samples_beside_several_answers_are_refused(write):
+    line = {"question": "Capital?", "response": {"choices": chat("Paris")["choices"] * 2}, "samples": ["Lyon"]}
+    with pytest.raises(TableError, match="`samples` beside 2 answers"):
+        list(read_answers(write(json.dumps(line)), strict=True))
+
+
+def test_a_line_of_a_log_is_read_in_memory_as_from_a_file(write):
+    line = {"id": "q7", "question": "Capital?", "response": chat("Paris"), "samples": [chat("Paris"), chat("Lyon")]}
+    (from_file,) = read_answers(write(json.dumps(line)), strict=True)
+    held = record_of(line)
+    assert (held.greedy, held.samples, held.question) == (from_file.greedy, from_file.samples, from_file.question)

@@ -39,9 +39,14 @@ def test_the_reserve_is_taken_only_where_nothing_else_varies():
 
 
 def test_a_measure_that_many_answers_lack_is_left_out_and_one_that_few_lack_is_not():
-    few, many = RNG.random((2, 100))
+    few, many, all_have = RNG.random((3, 100))
     few[:5], many[:6] = np.nan, np.nan
-    assert chosen_measures(table(msp=few, consistency=many), n_map=1000) == ("msp",)
+    assert chosen_measures(table(msp=few, consistency=many, sar=all_have), n_map=1000) == ("msp",)
+
+
+def test_answers_that_allow_no_measure_at_all_do_not_count_against_one():
+    column = np.where(np.arange(100) < 80, RNG.random(100), np.nan)  # the last twenty called a tool
+    assert chosen_measures(table(consistency=column, msp=np.full(100, np.nan)), n_map=100) == ("consistency",)
 
 
 def test_few_rows_take_few_columns_in_the_order_of_preference():

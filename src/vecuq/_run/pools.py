@@ -38,7 +38,7 @@ def resolve_jobs(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool | np.bool_) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise SettingError(f"n_jobs must be None, a whole number of at least 1, or -1 for all cores; got {n_jobs!r}.")
+        raise SettingError(f"n_jobs must be a whole number of at least 1, or -1 for all cores; got {n_jobs!r}.")
     return int(n_jobs) if n_jobs > 0 else max((os.cpu_count() or 1) + 1 + int(n_jobs), 1)
 
 

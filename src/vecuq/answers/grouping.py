@@ -53,6 +53,7 @@ class Grouping:
     def __init__(self, spool: Spool) -> None:
         self.n_by_number = 0
         self.n_copies = 0
+        self.n_apart = 0
         self._spool = spool
         self._files, self._numbers, self._turns = array("l"), array("q"), array("q")
         self._named = bytearray()
@@ -87,6 +88,12 @@ class Grouping:
                 f"{_lines(self.n_by_number, 'was', 'were')} joined with another file by line number, sharing neither "
                 f"an id nor a question (an id made by a server does not count)."
             )
+        if self.n_apart:
+            many = "1 request has" if self.n_apart == 1 else f"{self.n_apart:,} requests have"
+            found.append(
+                f"{many} the question of an earlier one under another id; ids decide, so these are different "
+                f"rows. If they are samples of one question, give them the same id in all files."
+            )
         if self.n_copies:
             found.append(
                 f"{_lines(self.n_copies, 'repeats', 'repeat')} a document for another filter of lm-eval; "
@@ -114,6 +121,8 @@ class Grouping:
         group = self._known(name, question, origin)
         if group is None:
             group = self._found(origin)
+        if not part.answers and question is not None:  # a request of a batch
+            self.n_apart += self._by_question.get(question, group) != group
         self._learn(group, name, question, origin)
         span = self._spool.add(part, origin.place)
         self._starts.append(span.start)
@@ -162,8 +171,8 @@ class Grouping:
         if question is not None:
             if self._questions[group] not in (None, question):
                 self._clashes.setdefault(group, origin.place)
-            self._questions[group] = self._questions[group] or question
             self._by_question.setdefault(question, group)
+            self._questions[group] = self._questions[group] or question
 
 
 def _lines(count: int, one: str, many: str) -> str:

@@ -13,8 +13,9 @@ from vecuq.answers.lines import Entry
 from vecuq.answers.mapping import FieldMap
 from vecuq.answers.parts import Part, parts_of_record
 from vecuq.answers.readers import Format, formats
+from vecuq.answers.readers.envelope import Envelope
 from vecuq.answers.schema import MOST_ANSWERS, SCHEMA_VERSION, AnswerRecord
-from vecuq.answers.several import listed_as_one, replies_in, together
+from vecuq.answers.several import listed_as_one, replies_in, sampled_text, samples_beside, together, with_samples
 from vecuq.errors import TableError
 
 # Within a text the quotes would be escaped, so this is the name of a field.
@@ -36,21 +37,47 @@ def parts_of(entry: Entry, kind: str, *, renormalise: bool = False) -> list[Part
     fields = _object(entry.fields())
     if kind == "vecuq" or (kind == "auto" and is_ours(entry.content)):
         return parts_of_record(AnswerRecord.model_validate(fields))
-    found = parts_of_fields(fields, kind, renormalise=renormalise)
+    found = parts_of_fields(fields, kind, renormalise=renormalise, number=entry.number)
     meta = plain_fields(fields)
     made = [part if part.meta else replace(part, meta=meta) for part in found]
     return [replace(part, notes=part.notes + entry.notes) for part in made] if entry.notes else made
 
 
-def parts_of_fields(fields: Mapping[str, Any], kind: str = "auto", *, renormalise: bool = False) -> list[Part]:
-    """Return the parts of the fields of a line of another program, which may hold several replies."""
+def parts_of_fields(
+    fields: Mapping[str, Any], kind: str = "auto", *, renormalise: bool = False, number: int | None = None
+) -> list[Part]:
+    """Return the parts of the fields of a line of another program, which may hold several replies, or samples beside.
+
+    ``number`` names a line with samples that has neither an id nor a question.
+    """
+    said = _said(fields, kind, renormalise)
+    listed = samples_beside(fields)
+    if not listed:
+        return said
+    drawn = [part for one in listed for part in _drawn(one, kind, renormalise)]
+    return with_samples(said, drawn, number=number)
+
+
+def _said(fields: Mapping[str, Any], kind: str, renormalise: bool) -> list[Part]:
     listed = replies_in(fields)
     return together([_format(one, kind).parts(one, renormalise=renormalise) for one in listed])
+
+
+def _drawn(sample: str | Mapping[str, Any], kind: str, renormalise: bool) -> list[Part]:
+    """Return the parts of one sample; one that cannot be read, such as a server's error, is left out with a note."""
+    if isinstance(sample, str):
+        return [sampled_text(sample)]
+    try:
+        return _said(sample, kind, renormalise)
+    except TableError as error:
+        return [Part((), notes=(f"A sample was left out: {error}",))]
 
 
 def _format(fields: Mapping[str, Any], kind: str) -> Format:
     one = recognised(fields) if kind == "auto" else formats()[kind]
     if one is None:
+        if fields.get("error"):
+            Envelope.of(fields).refuse_error()
         raise TableError(_unknown(fields))
     return one
 

@@ -154,5 +154,7 @@ def _leniently_parsed(content: bytes) -> Any:
     """Return what Python's own parser reads, which takes NaN and infinities too; readers say where these may be."""
     try:
         return json.loads(content.decode())
+    except UnicodeDecodeError:
+        raise TableError("not UTF-8 text; save the file as UTF-8.") from None
     except (ValueError, RecursionError):
         raise TableError("not valid JSON.") from None

@@ -131,7 +131,8 @@ def _own(fields: Any) -> AnswerRecord | None:
         return fields
     if "vecuq_answers" in fields:
         return AnswerRecord.model_validate(fields)
-    return None if _OURS.isdisjoint(fields) else AnswerRecord.of(fields)
+    is_logged = isinstance(fields.get("response"), Mapping)  # a line of a log, which may have samples beside
+    return None if is_logged or _OURS.isdisjoint(fields) else AnswerRecord.of(fields)
 
 
 def _parts_of_one(fields: Mapping[str, Any], renormalise: bool, *, role: str | None = None) -> list[Part]:

@@ -130,6 +130,8 @@ class AnswerReader:
             first = f" The first problem: {self.problems[0]}" if self.problems else ""
             if not first and self._noted.n_unanswered:
                 first = " They hold requests alone; give the file of the replies too."
+            if not first and all(path.stat().st_size == 0 for path in self.paths):
+                first = " There is nothing in it." if len(self.paths) == 1 else " There is nothing in them."
             raise TableError(f"{', '.join(map(str, self.paths))}: no answers could be read.{first}")
         self.notes += [*self._noted.notes, *coverage.notes]
 

@@ -1,4 +1,4 @@
-"""Several replies in one line: the list that a server returned for one request, or replies under ``responses``."""
+"""Several replies in one line: a server's list for one request, replies under ``responses``, or ``samples`` beside."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vecuq.answers.lines import Entry, TornFileError
 from vecuq.answers.parts import Part
 from vecuq.answers.readers.envelope import Envelope
 from vecuq.answers.readers.sglang import is_sglang
-from vecuq.answers.schema import MOST_ANSWERS
+from vecuq.answers.schema import MOST_ANSWERS, Answer
 from vecuq.errors import TableError
 
 Fields = Mapping[str, Any]
@@ -54,6 +54,37 @@ def replies_in(fields: Fields) -> list[Fields]:
 
 def _are_replies(given: Any) -> bool:
     return isinstance(given, list) and bool(given) and all(isinstance(one, Mapping) for one in given)
+
+
+def samples_beside(fields: Fields) -> list[Any]:
+    """Return the samples that an application logged beside its reply: a list of texts or replies; else none.
+
+    Examples
+    --------
+    >>> samples_beside({"response": {"text": "a"}, "samples": ["b"]}), samples_beside({"text": "a", "samples": [3]})
+    (['b'], [])
+    """
+    listed = fields.get("samples")
+    if not isinstance(listed, list) or not all(isinstance(one, str | Mapping) for one in listed):
+        return []
+    return as_list(listed, "samples", most=MOST_ANSWERS)
+
+
+def with_samples(said: Sequence[Part], drawn: Sequence[Part], *, number: int | None) -> list[Part]:
+    """Return the answer of a line as the one in question, and its samples; ``number`` names a line without a name."""
+    if len(said) != 1 or len(said[0].answers) != 1:
+        many = sum(len(part.answers) for part in said)
+        raise TableError(f"the line has `samples` beside {many:,} answers; beside samples there must be one.")
+    name = str(number) if said[0].id is said[0].question is None is not number else said[0].id
+    answer = replace(said[0], role="greedy", id=name)
+    answers = tuple(one for part in drawn for one in part.answers)
+    notes = tuple(dict.fromkeys(note for part in drawn for note in part.notes))
+    return [answer, replace(answer, answers=answers, role="samples", notes=notes)] if answers else [answer]
+
+
+def sampled_text(text: str) -> Part:
+    """Return the part of a sample that is a text."""
+    return Part((Answer(text=text.strip()),), "samples")
 
 
 def together(said: Sequence[Sequence[Part]]) -> list[Part]:

@@ -16,7 +16,7 @@ from vecuq.cli import asking_options as given
 from vecuq.cli.asking_report import asking_bar, print_done
 from vecuq.cli.options import AsJson, listed, refuse_options
 from vecuq.cli.talk import friendly_errors, keep_secret, note, usage_errors
-from vecuq.errors import SettingError
+from vecuq.errors import SettingError, TableError
 
 if TYPE_CHECKING:
     from vecuq.answers import Answerer, Prices
@@ -80,6 +80,7 @@ def ask(
     answerer: Answerer
     with friendly_errors():  # what there is to note about the endpoint comes before the first request
         if url is None:
+            _refuse_name_of_server(model)
             answerer = LocalModel(model, n_jobs=threads, context=context)
         else:
             answerer = Endpoint(
@@ -100,6 +101,14 @@ def ask(
         with _resumable(out), asking_bar() as progress:
             done = ask_all(questions, out, answerer, plan, n_jobs=at_once, prices=prices, progress=progress)
         print_done(done, out, as_json=as_json)
+
+
+def _refuse_name_of_server(model: str) -> None:
+    """Raise where the model is no file and looks like that of a server."""
+    if not Path(model).exists() and not model.lower().endswith(".gguf"):
+        raise TableError(
+            f"There is no file {model}: --model is a GGUF file, or with --url the name of a server's model."
+        )
 
 
 def _at_once(typed: str) -> int | Literal["auto"]:

@@ -69,6 +69,15 @@ NAMES = (
 )
 
 
+# Comparisons by a model: the setting that holds it, and the options that give it.
+_BY_MODEL = {
+    "embedding": ("embed", "--embed-url and --embed-model"),
+    "nli": ("nli", "--nli"),
+    "judge": ("judge", "--judge-url and --judge-model"),
+    "command": ("command", "--command"),
+}
+
+
 def text_settings(given: Mapping[str, Any]) -> text.TextSettings:
     """Return how answers are compared, by the options above; what cannot be is refused."""
     from vecuq.measures import text
@@ -98,6 +107,8 @@ def supplied_models(given: Mapping[str, Any]) -> dict[str, Any]:
 def _similarity(name: str | None, models: Mapping[str, Any]) -> str:
     """Return the comparison by name; without one, that of the only model, if there is one."""
     by_model = {"embed": "embedding"}
+    if name in _BY_MODEL and _BY_MODEL[name][0] not in models:
+        raise SettingError(f"--similarity {name} needs {_BY_MODEL[name][1]}.")
     if name is None:
         if len(models) > 1:
             raise SettingError(f"--similarity must choose between {[by_model.get(one, one) for one in models]}.")

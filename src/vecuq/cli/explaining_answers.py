@@ -27,7 +27,9 @@ def mapped(given: Sequence[str] | None, kind: str = "auto") -> dict[str, str] | 
     pairs = listed(given) or []
     for pair in pairs:
         if "=" not in pair:
-            raise SettingError(f"--map takes KEY=FIELD, as in answer=output.text; got {one_line(pair, most=60)!r}.")
+            raise SettingError(
+                f"--map takes KEY=FIELD, as in map='answer=output.text'; got {one_line(pair, most=60)!r}."
+            )
     told = {key.strip(): path.strip() for key, _, path in (pair.partition("=") for pair in pairs)}
     if told and FieldMap.of(told).names_fields and kind != "auto":
         raise SettingError(f"--map names the fields of records that no format knows; leave out --kind {kind}.")
@@ -54,6 +56,9 @@ def _print_record(found: Explained, place: int) -> None:
     echo("")
     known = {name: value for name, value in found.records[place].items() if value not in (None, [], {})}
     print_lines({f"{name}:": one_line(value, most=_SHOWN) for name, value in known.items()})
+    if place and (found.measures[place], found.absent[place]) == (found.measures[place - 1], found.absent[place - 1]):
+        echo("possible: the same measures as above")
+        return
     echo(f"possible: {', '.join(found.measures[place]) or 'none'}")
     reasons: dict[str, list[str]] = {}
     for name, why in found.absent[place].items():
@@ -81,6 +86,8 @@ def measure_choices(answers: Sequence[Path], scores: Path, how: dict[str, Any], 
 
 def _print_problems(n_skipped: int, problems: Sequence[str]) -> None:
     if n_skipped:
-        note(f"{counted(n_skipped, 'line')} left out; could not be read:")
+        shown = min(_PROBLEMS_PRINTED, len(problems))
+        which = "" if shown == n_skipped else f". The first {shown}"
+        note(f"{counted(n_skipped, 'line')} left out; could not be read{which}:")
         for problem in problems[:_PROBLEMS_PRINTED]:
             note(one_line(problem, most=400))

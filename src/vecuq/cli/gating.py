@@ -178,6 +178,7 @@ def print_targets(made: Any) -> None:
     """Print what the labels certify at several targets."""
     graded = made.target.kind == "quality"
     print_table(f"Certified with confidence {made.confidence:g}, all at once", _targets(made.table_, graded=graded))
+    echo("These hold together, so each may cover fewer rows than as the only target.")
 
 
 def _targets(table: list[dict[str, Any]], *, graded: bool) -> list[dict[str, str]]:

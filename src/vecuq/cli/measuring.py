@@ -21,11 +21,11 @@ from vecuq.cli.talk import echo, friendly_errors, print_json, usage_errors, watc
 from vecuq.errors import SettingError
 from vecuq.measures import EMBEDDINGS, find_measures
 from vecuq.outputs import TEMPERATURES
-from vecuq.workflows import WantedOfAnswers, holds_choices, is_answers
+from vecuq.workflows import WantedOfAnswers, files_of_answers, holds_choices, is_answers
 
 _FOR_CLASSIFIERS = ("train", "temperature", "embedding")
 # What log-likelihoods of given choices have no use for.
-_FOR_TEXTS = ("samples", "quality", "renormalise", "complete", "jobs", "map", "kind", *comparing.NAMES)
+_FOR_TEXTS = ("samples", "quality", "renormalise", "complete", "keep", "jobs", "map", "kind", *comparing.NAMES)
 _FOR_ANSWERS = (*_FOR_TEXTS, "strict", "explain")
 
 
@@ -36,8 +36,8 @@ def measure(
         typer.Argument(
             help="A classifier: npz with logits or probs, optionally embeddings, labels and ids; or npy with logits; "
             "several files: one per ensemble member. A language model: jsonl with answers, as `vecuq ask`, servers and "
-            "harnesses write it; also a JSON document, .eval of Inspect AI, csv or parquet of texts, or npz with texts "
-            "and log-probs.",
+            "harnesses write it; also a JSON document, .eval of Inspect AI, csv or parquet of texts, npz with texts "
+            "and log-probs, or a folder of such files.",
             metavar="OUTPUTS",
             show_default=False,
         ),
@@ -90,6 +90,12 @@ def measure(
         bool,
         typer.Option("--complete", help="Answers: leave out rows with a missing measure, which `vecuq fit` refuses."),
     ] = False,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Answers: fields of the lines to write as columns, such as a label; comma-separated.", metavar="A,B"
+        ),
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option(help="Answers: number of processes; -1 for all cores.", show_default="all cores")
     ] = None,
@@ -129,6 +135,8 @@ def measure(
     as_json: AsJson = False,
 ) -> None:
     """Compute uncertainty scores from the outputs of a classifier or the answers of a language model."""
+    with friendly_errors():
+        outputs, samples = files_of_answers(outputs), files_of_answers(samples or ())
     of_answers = [is_answers(path) for path in outputs]
     with usage_errors():
         _refuse_mixture(of_answers, outputs)
@@ -136,60 +144,64 @@ def measure(
             refuse_options(ctx, _FOR_CLASSIFIERS, "a classifier", "answers of a language model")
         else:
             refuse_options(ctx, _FOR_ANSWERS, "answers of a language model", "a classifier")
-    if any(of_answers) and not explain and map is None and holds_choices(outputs[0]):
-        with usage_errors():
-            refuse_options(ctx, _FOR_TEXTS, "generated texts", "log-likelihoods of given choices")
-        names = tuple(listed(measures) or workflows.CHOICE_MEASURES)
-        how = {"measures": names, "strict": strict, "formulas": not no_formulas, "force": force}
-        measure_choices(outputs, scores, how, as_json=as_json)
-    elif any(of_answers):
-        with usage_errors():
-            told = mapped(map, kind)
-            whole_number("first", first, 1)
-            n_jobs = resolve_jobs(-1 if jobs is None else jobs)
-            settings = comparing.text_settings({name: ctx.params[name] for name in comparing.NAMES})
-            wanted = WantedOfAnswers(listed(measures), settings, quality)
-        reading = {"samples": samples or (), "kind": kind, "map": told, "renormalise": renormalise}
-        if explain:
-            explain_answers(outputs, wanted, {**reading, "first": first}, as_json=as_json)
-            return
-        measure_texts(
-            outputs,
-            scores,
-            wanted,
-            {
-                **reading,
-                "strict": strict,
-                "complete": complete,
-                "n_jobs": n_jobs,
-                "formulas": not no_formulas,
-                "force": force,
-            },
-            as_json=as_json,
-        )
+    if not any(of_answers):
+        _measure_classifier(ctx.params, outputs)
+    elif not explain and map is None and holds_choices(outputs[0]):
+        _measure_choices(ctx, outputs)
     else:
-        names = workflows.DEFAULT_MEASURES if measures is None else tuple(listed(measures) or ())
-        how = {
-            "train": train or (),
-            "measures": names,
-            "temperature": temperature,
-            "embedding": embedding,
-            "formulas": not no_formulas,
-            "force": force,
-        }
-        _measure_classifier(outputs, scores, how, as_json=as_json)
+        _measure_texts(ctx, outputs, samples)
+
+
+def _measure_choices(ctx: typer.Context, outputs: Sequence[Path]) -> None:
+    given = ctx.params
+    with usage_errors():
+        refuse_options(ctx, _FOR_TEXTS, "generated texts", "log-likelihoods of given choices")
+    names = tuple(listed(given["measures"]) or workflows.CHOICE_MEASURES)
+    how = {"measures": names, "strict": given["strict"], **_writing(given)}
+    measure_choices(outputs, given["scores"], how, as_json=given["as_json"])
+
+
+def _measure_texts(ctx: typer.Context, outputs: Sequence[Path], samples: Sequence[Path]) -> None:
+    given = ctx.params
+    with usage_errors():
+        told = mapped(given["map"], given["kind"])
+        whole_number("first", given["first"], 1)
+        if not given["explain"]:
+            refuse_options(ctx, ("first",), "--explain", "measuring")
+        n_jobs = resolve_jobs(-1 if given["jobs"] is None else given["jobs"])
+        settings = comparing.text_settings({name: given[name] for name in comparing.NAMES})
+        wanted = WantedOfAnswers(listed(given["measures"]), settings, given["quality"])
+    reading = {"samples": samples, "kind": given["kind"], "map": told, "renormalise": given["renormalise"]}
+    if given["explain"]:
+        explain_answers(outputs, wanted, {**reading, "first": given["first"]}, as_json=given["as_json"])
+        return
+    rows = {"strict": given["strict"], "complete": given["complete"], "keep": tuple(listed(given["keep"]) or ())}
+    how = {**reading, **rows, "n_jobs": n_jobs, **_writing(given)}
+    measure_texts(outputs, given["scores"], wanted, how, as_json=given["as_json"])
+
+
+def _writing(given: dict[str, Any]) -> dict[str, bool]:
+    return {"formulas": not given["no_formulas"], "force": given["force"]}
 
 
 def _refuse_mixture(of_answers: Sequence[bool], outputs: Sequence[Path]) -> None:
     if any(of_answers) and not all(of_answers):
         other = outputs[of_answers.index(False)]
         raise SettingError(
-            f"{outputs[of_answers.index(True)]} has answers of a language model, by its name (jsonl) or its texts, "
-            f"and {other} does not; measure them one at a time."
+            f"{outputs[of_answers.index(True)]} has answers of a language model, by its name or its texts, and "
+            f"{other} does not; measure them one at a time."
         )
 
 
-def _measure_classifier(outputs: Sequence[Path], scores: Path, how: dict[str, Any], *, as_json: bool) -> None:
+def _measure_classifier(given: dict[str, Any], outputs: Sequence[Path]) -> None:
+    scores = given["scores"]
+    how = {
+        "train": given["train"] or (),
+        "measures": workflows.DEFAULT_MEASURES if given["measures"] is None else tuple(listed(given["measures"]) or ()),
+        "temperature": given["temperature"],
+        "embedding": given["embedding"],
+        **_writing(given),
+    }
     with usage_errors():
         find_measures(how["measures"])
         in_range("temperature", how["temperature"], *TEMPERATURES, ends="[]")
@@ -197,7 +209,7 @@ def _measure_classifier(outputs: Sequence[Path], scores: Path, how: dict[str, An
     with friendly_errors():
         with watching(rows="measuring") as watch:
             done = workflows.measure(outputs, scores, **how, watch=watch)
-        if as_json:
+        if given["as_json"]:
             print_json({"out": str(scores), **vars(done)})
             return
         wrong = "" if done.n_errors is None else f", {done.n_errors:,} predicted wrong"

@@ -79,12 +79,19 @@ def print_notes(done: MeasuredAnswers, renormalise: bool) -> None:
     """Print what a reader decided: lines left out, lines joined, truncated entropies, thoughts."""
     if done.n_skipped:
         many = "1 line was" if done.n_skipped == 1 else f"{done.n_skipped:,} lines were"
-        note(f"{many} left out; could not be read:")
+        shown = min(_PROBLEMS_PRINTED, len(done.problems))
+        which = "" if shown == done.n_skipped else f". The first {shown}"
+        note(f"{many} left out; could not be read{which}:")
         for problem in done.problems[:_PROBLEMS_PRINTED]:
             note(one_line(problem))
     for sentence in done.notes:
         note(sentence)
     _print_entropies(done, renormalise)
+    if done.n_unfound:
+        note(
+            f"--extract found nothing in {counted(done.n_unfound, 'answer')} of {done.n_rows + done.n_left_out:,}; "
+            f"such an answer differs from all in which it found something."
+        )
     if done.n_thinking:
         note(
             f"{counted(done.n_thinking, 'question')} with <think> or the like in the answers; --strip-think compares "

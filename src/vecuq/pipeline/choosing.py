@@ -33,8 +33,9 @@ _MOST, _FEWEST = 5, 3
 def chosen_measures(table: ScoreTable, *, n_map: int) -> tuple[str, ...]:
     """Return at most five measures that nearly all answers allow, in the order of preference.
 
-    Left out are measures that never vary and near copies of one before them. Few answers take few measures: ``n_map``
-    answers fit the map, which needs 8 (2^m - 1) of them for m columns.
+    Answers that allow no measure at all, such as calls of tools, do not count. Left out are measures that never vary
+    and near copies of one before them. Few answers take few measures: ``n_map`` answers fit the map, which needs
+    8 (2^m - 1) of them for m columns.
 
     Examples
     --------
@@ -43,6 +44,8 @@ def chosen_measures(table: ScoreTable, *, n_map: int) -> tuple[str, ...]:
     >>> chosen_measures(table, n_map=100)
     ('consistency', 'perplexity')
     """
+    some = np.isfinite(table.values).any(axis=1)
+    table = ScoreTable(table.columns, table.values[some]) if some.any() else table
     usable = [name for name in table.columns if _varies(_column(table, name))]
     if not usable:
         raise CalibrationError(_none_usable(table))

@@ -34,12 +34,13 @@ from .living import decide_live as decide_live
 from .living import load_live as load_live
 from .living import recalibrate_live as recalibrate_live
 from .living import update_live as update_live
+from .measured_table import measure_answers as measure_answers
 from .measuring import DEFAULT_MEASURES as DEFAULT_MEASURES
 from .measuring import Measured as Measured
 from .measuring import measure as measure
 from .measuring_answers import WantedOfAnswers as WantedOfAnswers
+from .measuring_answers import files_of_answers as files_of_answers
 from .measuring_answers import is_answers as is_answers
-from .measuring_answers import measure_answers as measure_answers
 from .measuring_choices import CHOICE_MEASURES as CHOICE_MEASURES
 from .measuring_choices import MeasuredChoices as MeasuredChoices
 from .measuring_choices import holds_choices as holds_choices

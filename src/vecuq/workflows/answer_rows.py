@@ -74,6 +74,7 @@ class AnswerRows:
     fields: dict[str, str]  # whether a field holds text, numbers or whole numbers, by name
     measured: MeasuredAnswers
     read_as: str
+    metadata: dict[str, str]
     with_making: bool = False  # whether the batches have the columns of `MAKING`
 
     @property
@@ -139,11 +140,12 @@ def answer_rows(
     with temporary_folder() as folder:
         chunks = in_order(work, chunks_of(reader), n_jobs=resolve_jobs(files.n_jobs))
         write_batches(folder / "rows.parquet", gathered(counted(seen.passed(chunks, named), tally, watch)))
-        tally.refuse_empty([measure.name for measure in wanted.found])
+        tally.refuse_empty([measure.name for measure in wanted.found], notes=reader.notes)
         wanted_columns(needed, sorted(seen.names | seen.filled), purpose="named as fields", where=_LINES)
         there = [name for name in named if name in needed or name in seen.filled]
         holds = {name: _TEXT if name in texts else seen.holds(name) for name in there}
-        yield AnswerRows(folder / "rows.parquet", wanted, holds, tally.result(reader, 0), _read_as(reader))
+        done = tally.result(reader, 0)
+        yield AnswerRows(folder / "rows.parquet", wanted, holds, done, _read_as(reader), tally.metadata)
 
 
 def _unique(*names: Sequence[str | None], wanted: WantedOfAnswers) -> tuple[str, ...]:

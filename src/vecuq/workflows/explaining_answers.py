@@ -86,11 +86,12 @@ def _record(record: AnswerRecord) -> dict[str, Any]:
         "answer": None if record.greedy is None else record.greedy.text,
         "tokens": _tokens(record.greedy),
         "samples": len(record.samples),
+        "first_sample": record.samples[0].text if record.samples else None,
         "tokens_of_samples": _tokens(record.samples[0]) if record.samples else None,
         "references": list(record.references),
         "quality": record.quality,
         "model": record.model,
-        "meta": record.meta,
+        "meta": {name: value for name, value in record.meta.items() if value != record.question},
     }
 
 

@@ -1,11 +1,11 @@
-"""From files of a language model's answers to a table of scores, in bounded memory."""
+"""What is computed of every answer of a language model, chunk by chunk, in bounded memory."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vecuq._check import one_of
-from vecuq._files import temporary_folder
-from vecuq._run import in_order, resolve_jobs
 from vecuq.errors import TableError
 from vecuq.measures import QUALITIES, Measure, find_measures, text
-from vecuq.table import QUALITY, PathLike, read_batches, write_batches
-from vecuq.workflows.places import refuse_place
-from vecuq.workflows.tally_of_answers import NO_VERDICT, AnswerTally, MeasuredAnswers
-from vecuq.workflows.watch import NOBODY, Watch
+from vecuq.table import QUALITY, PathLike
+from vecuq.workflows.tally_of_answers import NO_VERDICT, AnswerTally
+from vecuq.workflows.watch import Watch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,17 +27,29 @@ if TYPE_CHECKING:
 # Answers that one process measures at a time.
 CHUNK = 256
 _CHUNKS_TOGETHER = 64
-# How files of answers are named; pickles count as answers too, so that the error can say how to export them.
-_ENDINGS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz", ".man", ".pkl", ".pickle", ".eval")
 
 
 def is_answers(path: PathLike) -> bool:
-    """Whether a file has the name of a file of answers or of a table, or is an npz file with texts and no logits."""
-    if Path(path).name.lower().endswith(_ENDINGS):
-        return True
-    from vecuq.answers import holds_answers, is_table_of_texts
+    """Whether a file is read as answers: all but npy and npz files are, and npz files with texts and no logits."""
+    suffix = Path(path).suffix.lower()
+    if suffix != ".npz":
+        return suffix != ".npy"
+    from vecuq.answers import holds_answers
 
-    return holds_answers(Path(path)) if Path(path).suffix.lower() == ".npz" else is_table_of_texts(Path(path))
+    return holds_answers(Path(path))
+
+
+def files_of_answers(paths: Sequence[PathLike]) -> list[Path]:
+    """Return files, and in place of a folder the files in it by name, but for hidden ones."""
+    found: list[Path] = []
+    for path in map(Path, paths):
+        if str(path) == "-":
+            raise TableError("Outputs and answers are read from files, not from stdin; write them to a file first.")
+        inner = sorted(file for file in path.iterdir() if not file.name.startswith(".")) if path.is_dir() else [path]
+        if not inner:
+            raise TableError(f"{path} is a folder without files.")
+        found += inner
+    return found
 
 
 @dataclass(frozen=True)
@@ -79,49 +88,6 @@ class WantedOfAnswers:
     def __getstate__(self) -> dict[str, Any]:
         # Functions of other packages may not survive pickling; a worker process finds them again by their names.
         return {name: value for name, value in vars(self).items() if name != "found"}
-
-
-def measure_answers(
-    answers: Sequence[PathLike],
-    out: PathLike,
-    wanted: WantedOfAnswers | None = None,
-    *,
-    samples: Sequence[PathLike] = (),
-    kind: str = "auto",
-    map: Mapping[str, str] | None = None,
-    strict: bool = False,
-    renormalise: bool = False,
-    complete: bool = False,
-    n_jobs: int | None = None,
-    formulas: bool = True,
-    force: bool = False,
-    watch: Watch = NOBODY,
-) -> MeasuredAnswers:
-    """Measure the answers in some files and write the scores as a table: ``id``, the measures, perhaps ``quality``.
-
-    ``samples``, ``kind``, ``map``, ``strict`` and ``renormalise`` are those of :func:`vecuq.answers.read_answers`.
-    Without ``wanted.quality``, ``quality`` is the verdict that the file has. A column that no answer allows is not
-    written. Single values may be missing; ``complete`` leaves such rows out. ``n_jobs``
-    processes share the work (None: 1, -1: all cores); the rows keep their order.
-    ``force`` replaces also a file that the job reads, or one that holds no table; for ``formulas`` see :func:`measure`.
-    """
-    from vecuq.answers import read_answers
-
-    wanted = WantedOfAnswers() if wanted is None else wanted
-    processes = resolve_jobs(n_jobs)
-    refuse_place(out, reads=[*answers, *samples], force=force)
-    reader = read_answers(answers, samples=samples, kind=kind, map=map, strict=strict, renormalise=renormalise)
-    reader.progress = watch.read
-    tally = AnswerTally(wanted.columns, settings=wanted.settings.to_dict())
-    needed = tuple(measure.name for measure in wanted.found)
-    # Only after the last answer is it known which columns there are, so the table waits in a temporary file.
-    with temporary_folder() as folder:
-        waiting = folder / "scores.parquet"
-        chunks = in_order(partial(measure_chunk, wanted), chunks_of(reader), n_jobs=processes)
-        write_batches(waiting, gathered(counted(chunks, tally, watch)))
-        tally.refuse_empty(needed, notes=reader.notes)
-        left_out = _write_kept(waiting, out, tally, needed if complete else (), formulas=formulas)
-    return tally.result(reader, left_out)
 
 
 def chunks_of(reader: AnswerReader) -> Iterator[list[AnswerRecord]]:
@@ -163,10 +129,17 @@ def measure_chunk(wanted: WantedOfAnswers, records: Sequence[AnswerRecord]) -> t
         values[place, : len(wanted.found)] = list(found.values.values())
         values[place, -1] = _judged(record, found, wanted)
         tally.count(found)
+        tally.n_unfound += _lacks_the_part(found, wanted.settings)
     tally.n_asked = wanted.settings.n_asked - asked_before
     columns = {name: pa.array(values[:, k]) for k, name in enumerate(wanted.columns)}
     ids = pa.array([record.id for record in records], pa.string())
     return pa.RecordBatch.from_pydict({"id": ids, **columns}), tally
+
+
+def _lacks_the_part(found: text.MeasuredAnswer, settings: text.TextSettings) -> bool:
+    """Whether the part of the answer that should be compared is not there."""
+    said = None if settings.extract is None or found.answer is None else found.answer.text
+    return said is not None and settings.preparation is not None and settings.preparation(said) is None
 
 
 def _judged(record: AnswerRecord, found: text.MeasuredAnswer, wanted: WantedOfAnswers) -> float:
@@ -181,32 +154,3 @@ def _judged(record: AnswerRecord, found: text.MeasuredAnswer, wanted: WantedOfAn
     if math.isnan(quality):
         found.reasons[QUALITY] = "no text of the answer" if said is None else "no references"
     return quality
-
-
-def _write_kept(waiting: Path, out: PathLike, tally: AnswerTally, needed: Sequence[str], *, formulas: bool) -> int:
-    """Write the columns that have values, and the rows that have all needed ones; return how many were left out."""
-    n_before, n_after, columns = 0, 0, tally.kept
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        nonlocal n_before, n_after
-        for batch in read_batches(waiting):
-            whole = _complete(batch.select(["id", *columns]), [name for name in columns if name in needed])
-            n_before, n_after = n_before + len(batch), n_after + len(whole)
-            yield whole.replace_schema_metadata(tally.metadata)
-        if not n_after:
-            raise TableError(
-                f"None of the {n_before:,} answers has all measures; request fewer `measures`, or leave out `complete`."
-            )
-
-    write_batches(out, batches(), formulas=formulas)
-    return n_before - n_after
-
-
-def _complete(batch: pa.RecordBatch, needed: Sequence[str]) -> pa.RecordBatch:
-    """Return the rows that have a number in every needed column."""
-    import pyarrow as pa
-
-    whole = np.ones(len(batch), dtype=bool)
-    for name in needed:
-        whole &= np.isfinite(batch[name].to_numpy(zero_copy_only=False))
-    return batch if whole.all() else batch.filter(pa.array(whole))

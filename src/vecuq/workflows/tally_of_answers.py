@@ -56,6 +56,8 @@ class MeasuredAnswers:
         How many texts or pairs were sent to a model; None where there is no model. Those in the cache are not sent.
     n_thinking
         Questions whose answers contain thinking that was not stripped.
+    n_unfound
+        Answers in which ``extract`` found nothing, so that they count as different from all in which it did.
     """
 
     n_rows: int
@@ -71,6 +73,7 @@ class MeasuredAnswers:
     compared: dict[str, int]
     n_asked: int | None
     n_thinking: int
+    n_unfound: int = 0
 
 
 def compared_in_words(done: MeasuredAnswers) -> str:
@@ -111,6 +114,7 @@ class AnswerTally:
     compared: Counter[str] = field(default_factory=Counter)
     n_asked: int = 0
     n_thinking: int = 0
+    n_unfound: int = 0
     settings: dict[str, Any] = field(default_factory=dict)
 
     def count(self, found: text.MeasuredAnswer) -> None:
@@ -132,6 +136,7 @@ class AnswerTally:
         self.compared.update(other.compared)
         self.n_asked += other.n_asked
         self.n_thinking += other.n_thinking
+        self.n_unfound += other.n_unfound
 
     @property
     def gaps(self) -> dict[str, Gap]:
@@ -207,4 +212,5 @@ class AnswerTally:
             compared=dict(self.compared.most_common()),
             n_asked=self.n_asked if self._has_model else None,
             n_thinking=self.n_thinking,
+            n_unfound=self.n_unfound,
         )

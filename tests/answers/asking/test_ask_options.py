@@ -154,7 +154,7 @@ def test_a_refused_question_names_options_in_its_note(write_questions, tmp_path,
             raise RefusedQuestionError(question.id, "too long; raise `context`, or use `raw=True`.")
 
     monkeypatch.setattr(answers, "LocalModel", Small)
-    result = run("ask", write_questions(1), "--model", "small", "-o", tmp_path / "a.jsonl")
+    result = run("ask", write_questions(1), "--model", "small.gguf", "-o", tmp_path / "a.jsonl")
     assert "note: Question 'q0' was refused: too long; raise --context, or use --raw." in result.stderr
 
 
@@ -173,3 +173,8 @@ def test_without_the_package_a_local_model_says_what_to_install(write_questions,
     (tmp_path / "model.gguf").write_bytes(b"GGUF")
     told = refused("ask", write_questions(1), "--model", tmp_path / "model.gguf", "-o", tmp_path / "a.jsonl")
     assert "pip install 'vecuq[text]'" in told
+
+
+def test_the_name_of_a_servers_model_without_url_says_what_is_missing(refused, write_questions, tmp_path):
+    said = refused("ask", write_questions(1), "--model", "gpt-4o-mini", "-o", tmp_path / "a.jsonl")
+    assert "There is no file gpt-4o-mini: --model is a GGUF file, or with --url the name of a server's model." in said

@@ -30,7 +30,7 @@ def test_a_result_becomes_one_question_per_prompt(read):
     assert [one.greedy.logprobs for one in records] == [(-0.5,), (-0.25,)]
     assert [one.id for one in records] == ["1", "1.2"]
     assert [one.meta["exact_match"] for one in records] == [0.5, 1.0]
-    assert "temperature above 0" in notes
+    assert "2 answers: uqlm drew the answers that it scored at a temperature above 0" in notes
 
 
 def test_the_data_alone_the_rows_and_what_pandas_writes_are_the_same(read):

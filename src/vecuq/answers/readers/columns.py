@@ -63,17 +63,16 @@ def name_of_row(fields: Mapping[str, Any], place: int, *, is_only: bool, is_aske
 
 
 def parts_of_row(shared: Part, answer: Spoken | None, samples: list[Spoken]) -> list[Part]:
-    """Return the answer and the samples of a row as parts of one question."""
-    given = [("greedy", [answer] if answer else []), ("samples", samples)]
+    """Return the answer and the samples of a row as parts of one question; what is noted of both is on the first."""
+    given = [(role, said) for role, said in (("greedy", [answer] if answer else []), ("samples", samples)) if said]
     return [
         replace(
             shared,
             answers=tuple(one.answer for one in said),
             role=role,
-            notes=shared.notes + tuple(dict.fromkeys(note for one in said for note in one.notes)),
+            notes=(*(() if place else shared.notes), *dict.fromkeys(note for one in said for note in one.notes)),
         )
-        for role, said in given
-        if said
+        for place, (role, said) in enumerate(given)
     ]
 
 

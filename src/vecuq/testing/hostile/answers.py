@@ -75,6 +75,7 @@ LINES: dict[str, list[dict[str, Any]]] = {
         {"choices": [{"message": {"refusal": "x", "reasoning": "y"}, "logprobs": {"refusal": _ROWS}}]},
         {"choices": [{"message": {"content": [{"type": "text", "text": "x"}]}, "logprobs": {"content": _ROWS}}]},
         {"method": "POST", "url": "/v1/chat/completions", "body": {"messages": [{"content": "q"}], "temperature": 0}},
+        {"question": "q", "response": {"choices": [_CHAT]}, "samples": [{"choices": [_CHAT]}, "y"], "ok": True},
     ],
     "openai-responses": [
         {
