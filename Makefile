@@ -44,7 +44,7 @@ test-models: $(STAMP) ## the tests that need a language model: VECUQ_TEST_GGUF=f
 
 $(ADAPT)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(ADAPT)
-	$(ADAPT)/bin/python -m pip install --quiet --editable . "pytest>=8" "openai>=2" "litellm>=1.80" "mlflow>=3.5" \
+	$(ADAPT)/bin/python -m pip install --quiet --editable . "pytest>=8" "hypothesis>=6.100" "openai>=2" "litellm>=1.80" "mlflow>=3.5" \
 		"opentelemetry-sdk>=1.38"
 	@touch $@
 
