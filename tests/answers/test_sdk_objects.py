@@ -69,6 +69,8 @@ class Candidate(pydantic.BaseModel):
 
 
 class GenerateContentResponse(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(protected_namespaces=())  # pydantic 2.8 warns of names with model_
+
     sdk_http_response: dict | None = None
     candidates: list[Candidate] | None = None
     model_version: str | None = "g"

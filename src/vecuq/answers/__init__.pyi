@@ -20,7 +20,7 @@ from .choices import holds_choices as holds_choices
 from .choices import read_choices as read_choices
 from .confidence_words import CONFIDENCE_WORDS as CONFIDENCE_WORDS
 from .journal import Journal as Journal
-from .kinds import kinds as kinds
+from .line_formats import kinds as kinds
 from .lines import LINE_BYTES as LINE_BYTES
 from .mapping import FieldMap as FieldMap
 from .memory import record_of as record_of

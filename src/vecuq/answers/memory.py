@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from vecuq.answers.fields import plain_fields
-from vecuq.answers.kinds import parts_of_fields
+from vecuq.answers.line_formats import parts_of_fields
 from vecuq.answers.parts import Part, joined
 from vecuq.answers.schema import Answer, AnswerRecord, why_invalid
 from vecuq.errors import TableError

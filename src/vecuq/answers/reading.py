@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from vecuq._check import existing_file, one_line, one_of
 from vecuq.answers.fields import digest_of
 from vecuq.answers.grouping import Grouping, Origin
-from vecuq.answers.kinds import how_read, is_ours, kinds, mapped_parts, parts_of
+from vecuq.answers.line_formats import how_read, is_ours, kinds, mapped_parts, parts_of
 from vecuq.answers.lines import Entry, TornFileError
 from vecuq.answers.mapping import FieldMap
 from vecuq.answers.parts import Part, Spool, records_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vecuq.answers.guessing import guessed_paths
-from vecuq.answers.kinds import is_ours
+from vecuq.answers.line_formats import is_ours
 from vecuq.answers.readers import formats
 from vecuq.answers.sources import entries_of
 from vecuq.answers.tables import is_table_of_texts
