@@ -146,7 +146,7 @@ def parsed(content: bytes) -> Any:
         content = _HALVES.sub(lambda found: found[1] + (found[2] or b"?"), content)
     try:
         return msgspec.json.decode(content)
-    except (msgspec.MsgspecError, ValueError, RecursionError):  # before msgspec 0.20 the first is no ValueError
+    except (msgspec.MsgspecError, ValueError, RecursionError):  # in older msgspec the first is no ValueError
         return _leniently_parsed(content)
 
 

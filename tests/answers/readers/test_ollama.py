@@ -83,6 +83,12 @@ def test_a_stream_without_its_end_is_refused_and_the_rest_is_read(write, after):
     assert "line 2" in reader.problems[0]
 
 
+def test_a_reply_of_another_id_does_not_go_on_with_a_stream_that_was_cut_off(write):
+    reader = read_answers(write({**chat("x", done=False), "id": "cut"}, {**chat("Paris"), "id": "whole"}))
+    assert [(record.id, record.greedy.text) for record in reader] == [("whole", "Paris")]
+    assert reader.n_skipped == 1
+
+
 def test_a_stream_in_a_file_that_is_torn_is_counted(tmp_path):
     lines = [json.dumps({**chat("good"), "id": "g"}), *[json.dumps(chat(f"{k}", done=False)) for k in range(2_000)]]
     path = tmp_path / "a.jsonl.gz"
