@@ -62,19 +62,20 @@ class _Chunks:
     def __init__(self, first: Entry) -> None:
         self._first = first
         self._held: list[Mapping[str, Any]] = []
-        self._of: tuple[Any, Any] = (None, None)
+        self._model: Any = None
+        self._id: Any = None
         self._n_bytes = self._n_brackets = 0
 
     def goes_on(self, fields: Mapping[str, Any] | None) -> bool:
-        """Whether a line belongs to the same reply."""
-        return fields is not None and _names(fields) == self._of
+        """Whether a line belongs to the same reply; an id of another question ends it."""
+        return fields is not None and fields.get("model") == self._model and fields.get("id") in (None, self._id)
 
     def add(self, entry: Entry, fields: Mapping[str, Any]) -> None:
         """Add a chunk; it is not held if they are too many."""
         content = entry.content if isinstance(entry.content, bytes) else b""
         self._n_bytes += len(content)
         self._n_brackets += content.count(b"[") + content.count(b"{")
-        self._of = _names(fields)
+        self._model, self._id = fields.get("model"), fields.get("id") if self._id is None else self._id
         if self._is_too_long:
             self._held.clear()
         else:
@@ -88,11 +89,6 @@ class _Chunks:
     def entry(self) -> Entry:
         """The reply as one entry; without content where it is too long."""
         return self._first._replace(content=None if self._is_too_long else _whole(self._held))
-
-
-def _names(fields: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return what all chunks of one reply share: the model, and the id that an author may have added."""
-    return fields.get("model"), fields.get("id")
 
 
 def _whole(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
