@@ -22,8 +22,8 @@ class Lookalike(NamedTuple):
     map: str
 
 
-def _like(name: str, fields: str, told: str) -> Lookalike:
-    return Lookalike(name, frozenset(fields.split()), told)
+def _like(name: str, fields: str, named: str) -> Lookalike:
+    return Lookalike(name, frozenset(fields.split()), named)
 
 
 LOOKALIKES = (
@@ -70,8 +70,8 @@ def hint_of(fields: Mapping[str, Any]) -> str:
         return f" This looks like {like.name}; read it with map='{like.map}'."
     if _are_scores(fields):
         return " These look like scores already: give them to `vecuq fit`, without measuring."
-    told = _map_of(fields) or next(_maps_inside(fields), None)
-    return f" Name its fields: map='{told}'." if told else ""
+    named = _map_of(fields) or next(_maps_inside(fields), None)
+    return f" Name its fields: map='{named}'." if named else ""
 
 
 def _are_scores(fields: Mapping[str, Any]) -> bool:

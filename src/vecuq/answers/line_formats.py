@@ -82,10 +82,10 @@ def _format(fields: Mapping[str, Any], kind: str) -> Format:
     return one
 
 
-def how_read(entry: Entry, kind: str, told: FieldMap | None) -> tuple[str, str]:
+def how_read(entry: Entry, kind: str, named: FieldMap | None) -> tuple[str, str]:
     """Return what an entry is read as, and by which fields it is known, in words."""
-    if told is not None:
-        return "named fields", ", ".join(f"{key}={path.text}" for key, path in told.paths.items())
+    if named is not None:
+        return "named fields", ", ".join(f"{key}={path.text}" for key, path in named.paths.items())
     if kind == "vecuq" or (kind == "auto" and is_ours(entry.content)):
         return "vecuq", "`vecuq_answers`"
     first = replies_in(_object(entry.fields()))[0]
@@ -93,9 +93,9 @@ def how_read(entry: Entry, kind: str, told: FieldMap | None) -> tuple[str, str]:
     return ("unknown", "no field that is known") if one is None else (one.name, one.known_by)
 
 
-def mapped_parts(entry: Entry, told: FieldMap) -> list[Part]:
+def mapped_parts(entry: Entry, named: FieldMap) -> list[Part]:
     """Return the parts of an entry whose fields the user has named."""
-    return told.parts(_object(entry.fields()), number=entry.number)
+    return named.parts(_object(entry.fields()), number=entry.number)
 
 
 def recognised(fields: Mapping[str, Any]) -> Format | None:

@@ -33,8 +33,8 @@ class FieldMap:
 
     Examples
     --------
-    >>> told = FieldMap.of({"answer": "output.text", "samples": "runs[*].text"})
-    >>> [(part.role, part.answers[0].text) for part in told.parts({"output": {"text": "a"}, "runs": [{"text": "b"}]})]
+    >>> named = FieldMap.of({"answer": "output.text", "samples": "runs[*].text"})
+    >>> [(part.role, part.answers[0].text) for part in named.parts({"output": {"text": "a"}, "runs": [{"text": "b"}]})]
     [('greedy', 'a'), ('samples', 'b')]
     """
 

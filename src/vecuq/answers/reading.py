@@ -192,19 +192,19 @@ class AnswerReader:
         return how_read(first, self.kind, self.fields if self._names_fields else map_of_table(path))
 
     def _collect(self, path: Path, file: int, role: str | None, groups: Grouping) -> None:
-        told = self.fields if self._names_fields else map_of_table(path)
+        named = self.fields if self._names_fields else map_of_table(path)
         for entry in self._entries(path):
             try:
-                for part in self._parts(entry, told):
+                for part in self._parts(entry, named):
                     groups.add(self._noted.taken(part).settled(role), Origin(file, entry.number, entry.place))
             except (TableError, ValidationError) as error:
                 self._skip(entry.place, error)
             if self.progress is not None and entry.number % _REPORT_EVERY == 0:
                 self.progress(_REPORT_EVERY)
 
-    def _parts(self, entry: Entry, told: FieldMap | None) -> list[Part]:
-        if told is not None:
-            return mapped_parts(entry, told)
+    def _parts(self, entry: Entry, named: FieldMap | None) -> list[Part]:
+        if named is not None:
+            return mapped_parts(entry, named)
         return parts_of(entry, self.kind, renormalise=self.renormalise)
 
     def _entries(self, path: Path) -> Iterator[Entry]:
@@ -280,10 +280,10 @@ def read_answers(
     files, sampled = _files(paths), _files(samples)
     if not files:
         raise TableError("At least one file of answers is needed.")
-    told = None if map is None else FieldMap.of(map)
-    if told is not None and told.names_fields and kind != "auto":
+    named = None if map is None else FieldMap.of(map)
+    if named is not None and named.names_fields and kind != "auto":
         raise SettingError(f"map= names the fields of records that no format knows; leave out kind={kind!r}.")
-    return AnswerReader(files, sampled, kind, strict, renormalise, fields=told)
+    return AnswerReader(files, sampled, kind, strict, renormalise, fields=named)
 
 
 def _files(paths: PathLike | Sequence[PathLike]) -> tuple[Path, ...]:

@@ -30,10 +30,10 @@ def mapped(given: Sequence[str] | None, kind: str = "auto") -> dict[str, str] | 
             raise SettingError(
                 f"--map takes KEY=FIELD, as in map='answer=output.text'; got {one_line(pair, most=60)!r}."
             )
-    told = {key.strip(): path.strip() for key, _, path in (pair.partition("=") for pair in pairs)}
-    if told and FieldMap.of(told).names_fields and kind != "auto":
+    named = {key.strip(): path.strip() for key, _, path in (pair.partition("=") for pair in pairs)}
+    if named and FieldMap.of(named).names_fields and kind != "auto":
         raise SettingError(f"--map names the fields of records that no format knows; leave out --kind {kind}.")
-    return told or None
+    return named or None
 
 
 def explain(answers: Sequence[Path], wanted: WantedOfAnswers, reading: dict[str, Any], *, as_json: bool) -> None:

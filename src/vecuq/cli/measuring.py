@@ -164,14 +164,14 @@ def _measure_choices(ctx: typer.Context, outputs: Sequence[Path]) -> None:
 def _measure_texts(ctx: typer.Context, outputs: Sequence[Path], samples: Sequence[Path]) -> None:
     given = ctx.params
     with usage_errors():
-        told = mapped(given["map"], given["kind"])
+        named = mapped(given["map"], given["kind"])
         whole_number("first", given["first"], 1)
         if not given["explain"]:
             refuse_options(ctx, ("first",), "--explain", "measuring")
         n_jobs = resolve_jobs(-1 if given["jobs"] is None else given["jobs"])
         settings = comparing.text_settings({name: given[name] for name in comparing.NAMES})
         wanted = WantedOfAnswers(listed(given["measures"]), settings, given["quality"])
-    reading = {"samples": samples, "kind": given["kind"], "map": told, "renormalise": given["renormalise"]}
+    reading = {"samples": samples, "kind": given["kind"], "map": named, "renormalise": given["renormalise"]}
     if given["explain"]:
         explain_answers(outputs, wanted, {**reading, "first": given["first"]}, as_json=given["as_json"])
         return
