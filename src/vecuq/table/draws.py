@@ -42,7 +42,9 @@ def id_hashes(ids: Any, *, seed: int = 0) -> Hashes:
     array = ids if isinstance(ids, pa.Array | pa.ChunkedArray) else pa.array(ids, from_pandas=True)
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     if array.null_count:
-        raise TableError(f"{array.null_count:,} of {len(array):,} rows have no id. Give every row one, or leave ids out.")
+        raise TableError(
+            f"{array.null_count:,} of {len(array):,} rows have no id. Give every row one, or leave ids out."
+        )
     if pa.types.is_integer(array.type):
         words = array.cast(pa.int64(), safe=False).to_numpy(zero_copy_only=False).view(np.uint64)
         return mixed(_start(seed, 0) ^ mixed(words.copy()))
