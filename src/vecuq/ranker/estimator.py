@@ -44,8 +44,8 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         Names of columns in which higher means more confident. Without it, ``fit`` warns of columns that look like it;
         an empty list, together with ``columns``, states that there are none.
     ranges
-        For :meth:`partial_fit`: smallest and largest value per column over all rows to come, before any flip, as a dict
-        by name or an array (columns, 2).
+        For :meth:`partial_fit`, if known: smallest and largest value per column over all rows to come, before any flip,
+        as a dict by name or an array (columns, 2).
     missing
         What becomes of a new row with NaN: ``"nan"``, ``"error"`` or ``"marginal"``; see :meth:`vecuq.Ranker.rank`.
     n_jobs
