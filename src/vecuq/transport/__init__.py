@@ -2,7 +2,8 @@
 
 from vecuq.transport.dense import DenseKernel
 from vecuq.transport.maps import CloudMap, GridMap, RankMap, lengths, rank_map, sums_of_squares
-from vecuq.transport.projection import Nodes, ProjectedKernel, chebyshev_moments, nodes_needed
+from vecuq.transport.moments import chebyshev_moments
+from vecuq.transport.projection import Nodes, ProjectedKernel, nodes_needed
 from vecuq.transport.reference import (
     GRIDS,
     MAX_COLUMNS,
