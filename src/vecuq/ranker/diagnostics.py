@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
+
+from vecuq.ranker.column_groups import ColumnGroups
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class Diagnostics:
         Columns left out because they did not vary in calibration.
     monotone_violations
         Share of trial steps at which raising a column lowered the score; None where that does not apply.
+    column_groups
+        In which groups the columns are ranked before the groups are; None where one map holds all columns.
     """
 
     solver: str
@@ -47,7 +51,10 @@ class Diagnostics:
     anchor_mass: float
     constant_columns: tuple[str, ...]
     monotone_violations: float | None
+    column_groups: ColumnGroups | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {**asdict(self), "constant_columns": list(self.constant_columns)}
+        """Return plain values; groups of columns only where there are some."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "column_groups"}
+        grouped = {} if self.column_groups is None else {"column_groups": self.column_groups.to_dict()}
+        return {**values, "constant_columns": list(self.constant_columns), **grouped}

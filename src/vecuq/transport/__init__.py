@@ -1,7 +1,9 @@
 """Entropic optimal transport on arrays: kernels, one solver, maps. Knows nothing of tables or estimators."""
 
 from vecuq.transport.dense import DenseKernel
-from vecuq.transport.maps import CloudMap, GridMap, RankMap, lengths, rank_map, sums_of_squares
+from vecuq.transport.grouped import FirstLevel, GroupedMap, OneMap, RankMap, maps_in
+from vecuq.transport.grouping import MAX_GROUPED, alike_groups, most_in_group
+from vecuq.transport.maps import CloudMap, GridMap, lengths, rank_map, sums_of_squares
 from vecuq.transport.projection import Nodes, ProjectedKernel, chebyshev_moments, nodes_needed
 from vecuq.transport.reference import (
     GRIDS,
@@ -25,6 +27,7 @@ from vecuq.transport.targets import Cloud, Corners, Grid, Sources, shared_mass
 __all__ = [
     "GRIDS",
     "MAX_COLUMNS",
+    "MAX_GROUPED",
     "SCALINGS",
     "Ball",
     "Beta",
@@ -33,9 +36,12 @@ __all__ = [
     "Corners",
     "DenseKernel",
     "Exponential",
+    "FirstLevel",
     "Grid",
     "GridMap",
+    "GroupedMap",
     "Nodes",
+    "OneMap",
     "Potentials",
     "ProjectedKernel",
     "RankMap",
@@ -43,12 +49,15 @@ __all__ = [
     "Scaler",
     "SeparableKernel",
     "Sources",
+    "alike_groups",
     "authors_targets",
     "auto_targets",
     "chebyshev_moments",
     "check_targets",
     "fit_scaler",
     "lengths",
+    "maps_in",
+    "most_in_group",
     "named_reference",
     "nodes_needed",
     "outer_anchors",
