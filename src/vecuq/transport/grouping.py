@@ -12,7 +12,7 @@ from vecuq.transport.grouped import Groups
 _MOST = 8
 MAX_GROUPED = _MOST * _MOST
 # Up to so many columns, smaller groups do: their maps are faster, and have fewer anchors.
-_SMALLER = ((20, 4), (36, 6))
+_SMALLER = ((20, 4), (48, 6))
 
 
 def most_in_group(n_columns: int) -> int:
