@@ -34,7 +34,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
     Parameters
     ----------
     reference, epsilon, scaling, anchors, anchor_mass, overshoot, holdback, grid, n_targets, solver, tol, max_iter,\
- on_failure, alpha, random_state, weights
+ on_failure, alpha, random_state, weights, column_groups
         The choices of the method, explained in :class:`vecuq.Settings`.
     columns
         Names of the score columns when fitting on a frame, by default its floating-point ones; names for the columns
@@ -98,6 +98,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         n_jobs: int | None = None,
         missing: str = "nan",
         weights: Any = None,
+        column_groups: Any = None,
     ) -> None:
         self.reference = reference
         self.epsilon = epsilon
@@ -120,6 +121,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         self.n_jobs = n_jobs
         self.missing = missing
         self.weights = weights
+        self.column_groups = column_groups
 
     @classmethod
     def paper(cls, **changes: Any) -> VecUQ:
@@ -243,7 +245,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         how = self.how(ties=ties, random_state=random_state)
         return self.ranker_.select(self._new_rows(X), alpha, method=method, **how)
 
-    def explain(self, X: Any, *, method: str = "shapley") -> Array:
+    def explain(self, X: Any, *, method: str = "auto") -> Array:
         """Return contributions, (rows, columns), that add up with ``baseline_``; see :meth:`vecuq.Ranker.explain`."""
         check_is_fitted(self)
         return self.ranker_.explain(self._new_rows(X), method=method, missing=self.missing, n_jobs=self.n_jobs)

@@ -288,12 +288,13 @@ class Ranker:
         """The score of the calibration medians, from which contributions count."""
         return float(self.rank_complete(self.centre[None])[1][0])
 
-    def explain(self, data: Any, *, method: str = "shapley", missing: str = "nan", n_jobs: int | None = None) -> Array:
+    def explain(self, data: Any, *, method: str = "auto", missing: str = "nan", n_jobs: int | None = None) -> Array:
         """Return contributions, (rows, columns): with :attr:`baseline` they add up to the score of each row.
 
         ``method="shapley"`` is exact, from 2 ** columns scores per row: how much each column changes the score when the
         columns are put from their calibration medians to their values in random order. ``"gradient"`` follows the
-        straight way instead, at 2 * (columns + 1) scores. A column that is absent (``missing="marginal"``) contributes
+        straight way instead, at 2 * (columns + 1) scores. ``"auto"`` is the first for up to ten varying columns, the
+        second for more. A column that is absent (``missing="marginal"``) contributes
         what its absence changes at the medians. NaN in rows that have no score.
         """
         one_of("method", method, METHODS)

@@ -1,7 +1,9 @@
 """Entropic optimal transport on arrays: kernels, one solver, maps. Knows nothing of tables or estimators."""
 
 from vecuq.transport.dense import DenseKernel
-from vecuq.transport.maps import CloudMap, GridMap, RankMap, lengths, rank_map, sums_of_squares
+from vecuq.transport.grouped import FirstLevel, GroupedMap, OneMap, RankMap, maps_in
+from vecuq.transport.grouping import MAX_GROUPED, alike_groups, most_in_group
+from vecuq.transport.maps import CloudMap, GridMap, lengths, rank_map, sums_of_squares
 from vecuq.transport.moments import chebyshev_moments
 from vecuq.transport.projection import Nodes, ProjectedKernel, nodes_needed
 from vecuq.transport.reference import (
@@ -27,6 +29,7 @@ from vecuq.transport.widening import widened_moments
 __all__ = [
     "GRIDS",
     "MAX_COLUMNS",
+    "MAX_GROUPED",
     "SCALINGS",
     "Ball",
     "Beta",
@@ -35,9 +38,12 @@ __all__ = [
     "Corners",
     "DenseKernel",
     "Exponential",
+    "FirstLevel",
     "Grid",
     "GridMap",
+    "GroupedMap",
     "Nodes",
+    "OneMap",
     "Potentials",
     "ProjectedKernel",
     "RankMap",
@@ -45,12 +51,15 @@ __all__ = [
     "Scaler",
     "SeparableKernel",
     "Sources",
+    "alike_groups",
     "authors_targets",
     "auto_targets",
     "chebyshev_moments",
     "check_targets",
     "fit_scaler",
     "lengths",
+    "maps_in",
+    "most_in_group",
     "named_reference",
     "nodes_needed",
     "outer_anchors",
