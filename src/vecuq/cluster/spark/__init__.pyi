@@ -1,0 +1,3 @@
+from .failures import clear_errors as clear_errors
+from .scoring import score as score
+from .session import local_session as local_session
