@@ -1,4 +1,4 @@
-"""Spark: score its data frames with a saved model, in the executors. Needs ``pip install 'vecuq[spark]'`` and Java."""
+"""Spark: fit and score its data frames in the executors. Needs ``pip install 'vecuq[spark]'`` and Java."""
 
 from lazy_loader import attach_stub
 

@@ -37,11 +37,11 @@ def clear_errors() -> Iterator[None]:
 
 
 def error_of(said: str) -> VecuqError | None:
-    """Return the error of ours that a failure of Spark reports; None if it is none of ours.
+    r"""Return the error of ours that a failure of Spark reports; None if it is none of ours.
 
     Examples
     --------
-    >>> error_of("Traceback ...\\nvecuq.errors.TableError: Row 3 has no score. Partition 7.\\n")
+    >>> error_of("Traceback ...\nvecuq.errors.TableError: Row 3 has no score. Partition 7.\n")
     TableError('Row 3 has no score. Partition 7.')
     """
     if _NO_VECUQ.search(said):

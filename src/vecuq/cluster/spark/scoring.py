@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vecuq._check import warn_user
 from vecuq._run import one_blas_thread
+from vecuq.cluster.spark.column_names import numbered, refuse_doubled
 from vecuq.cluster.spark.failures import named_partition
 from vecuq.cluster.spark.session import require_frame
 from vecuq.cluster.spark.shipping import Shipped, loaded, ranker_in
-from vecuq.errors import ColumnError, MissingValueWarning
+from vecuq.errors import MissingValueWarning
 from vecuq.workflows import BatchScorer, Wanted
 
 if TYPE_CHECKING:
@@ -55,13 +55,13 @@ def score(
     ranker = ranker_in(model)
     wanted = Wanted(alpha=alpha, confidence=confidence, explain=explain, missing=missing, replace=replace)
     wanted.refuse(ranker)
-    names = list(df.schema.names)
+    names = list(df.columns)
     scoring = BatchScorer.of(ranker, wanted, names)
-    _refuse_doubled(df, wanted.added(ranker), scoring.dropped)
+    refuse_doubled(df, wanted.added(ranker), scoring.dropped)
     if scoring.absent:
         warn_user(f"The data frame lacks {sorted(scoring.absent)}; rows are scored without.", MissingValueWarning)
     work = partial(scored_partition, shipped=Shipped.of(ranker), wanted=asdict(wanted), names=names)
-    return df.mapInArrow(work, _schema(df.schema, scoring))
+    return numbered(df).mapInArrow(work, _schema(df.schema, scoring))
 
 
 def scored_partition(
@@ -72,22 +72,12 @@ def scored_partition(
         scoring = _replace(BatchScorer.of(loaded(shipped), Wanted(**wanted), names), n_jobs=1)
         for batch in batches:
             with one_blas_thread():
-                ranked = scoring.ranked(batch)
+                ranked = scoring.ranked(batch.rename_columns(names))
             yield ranked
 
 
 # `score` has an argument of this name.
 _replace = replace
-
-
-def _refuse_doubled(df: Any, added: list[str], dropped: Collection[str]) -> None:
-    """Raise for names that Spark could not tell apart in the scored frame; by default it does not look at their case."""
-    plain = str if df.sparkSession.conf.get("spark.sql.caseSensitive") == "true" else str.lower
-    names = [*(name for name in df.schema.names if name not in dropped), *added]
-    times = Counter(map(plain, names))
-    doubled = sorted(name for name in names if times[plain(name)] > 1)
-    if doubled:
-        raise ColumnError(f"Spark takes these columns for one, once scored: {doubled}. Rename or drop some of them.")
 
 
 def _schema(schema: Any, scoring: BatchScorer) -> Any:
