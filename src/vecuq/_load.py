@@ -43,9 +43,9 @@ _SUPPLIED = ("embed", "nli", "judge", "command", "similarity", "lexical")
 
 
 def load(source: Source, *, ranker: Any = None, **supplied: Any) -> Any:
-    """Read a model, pipeline, gate, live gate, monitor, sketch, partial fit or Conformal that was saved; refuse anything else.
+    """Read what was saved: a model, pipeline, gate, live gate, monitor, sketch, partial fit or Conformal.
 
-    Nothing that a file names is run or called.
+    Anything else is refused. Nothing that a file names is run or called.
 
     Parameters
     ----------

@@ -234,7 +234,9 @@ def print_fit(done: workflows.Fitted, model: Path) -> None:
             "weights": weights_line(ranker.settings.weights),
             "not scores": ", ".join(done.set_aside),
             "rows": f"{went.n_map:,} for the map, {held}",
-            "sample": went.n_sampled and f"{went.n_sampled:,} rows, drawn at random, stand for those of the map",
+            "sample": f"{went.n_sampled:,} rows, drawn at random, stand for those of the map"
+            if went.n_sampled
+            else None,
             "dropped": f"{counted(done.n_dropped, 'row')} with missing or infinite scores" if done.n_dropped else None,
             "plan": f"{went.solver} solver, {went.sweeps} sweeps, marginal error {went.marginal_error:.1e}",
             "model": str(model),

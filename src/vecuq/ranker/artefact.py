@@ -137,6 +137,7 @@ def _map_of(known: ModelHeader, arrays: dict[str, Array], epsilon: float) -> Ran
 
 
 def weights_of(known: WeightsHeader | None, arrays: dict[str, Array]) -> Weights | None:
+    """Put weights together again."""
     if known is None:
         return None
     if not known.n_labels:

@@ -17,10 +17,10 @@ from vecuq.errors import CalibrationWarning, SettingError
 from vecuq.ranker.describe import card_of
 from vecuq.ranker.fit import fit_ranker
 from vecuq.ranker.missing import MISSING_CHOICES
+from vecuq.ranker.partial import PartialFit
 from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.ranking import How, Ranking
 from vecuq.ranker.settings import PAPER, Settings
-from vecuq.ranker.partial import PartialFit
 from vecuq.table import ScoreTable, TakesScores
 
 

@@ -288,8 +288,8 @@ def reference_targets(
         wanted = n_rows + _count(corners)
         if wanted > MOST_TARGETS:
             raise SettingError(
-                f"n_targets='rows' means {wanted:,} reference points here, and {MOST_TARGETS:,} is the most. Give their "
-                f"number."
+                f"n_targets='rows' means {wanted:,} reference points here, and {MOST_TARGETS:,} is the most. "
+                f"Give their number."
             )
     else:
         wanted = settings.n_targets

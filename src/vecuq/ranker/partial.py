@@ -13,7 +13,7 @@ import numpy as np
 from vecuq._check import Array, finite_rows, one_of, refuse_missing, whole_number
 from vecuq._files import Source, tensor_bytes, write_tensors
 from vecuq.conformal import MOST_HELD
-from vecuq.errors import CalibrationError, ColumnError, ModelFileError, SettingError, TableError
+from vecuq.errors import CalibrationError, ColumnError, SettingError, TableError
 from vecuq.ranker.describe import direction_of
 from vecuq.ranker.fit import fit_map
 from vecuq.ranker.forecast import Progress
@@ -22,7 +22,7 @@ from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.rows import MapRows
 from vecuq.ranker.sampled import Sampled
 from vecuq.ranker.settings import Settings
-from vecuq.ranker.sketches import Ranges, Sketch, box_of, in_table_direction, sketch_values
+from vecuq.ranker.sketches import Ranges, Sketch, box_of, sketch_values
 from vecuq.ranker.stream_nodes import stream_nodes
 from vecuq.table import Hashes, ScoreTable, id_hashes, place_hashes, warn_of_columns
 from vecuq.transport import named_reference
@@ -51,7 +51,8 @@ class PartialFit:
     flip
         Columns in which higher means more confident, as in :meth:`vecuq.ScoreTable.of`.
     ranges
-        Smallest and largest value per column, before any flip, if known. They need not hold all rows.
+        Smallest and largest value per column, before any flip, if known. They need not hold all rows; ranges twice as
+        wide as the rows make a sketch too coarse.
     missing
         ``"error"``, or ``"drop"`` for rows with missing or infinite scores.
     part
@@ -333,6 +334,8 @@ class PartialFit:
             raise ColumnError("Only parts with the same columns flipped add up.")
         if None not in (self.held_by, other.held_by) and self.held_by != other.held_by:
             raise SettingError("Only parts add up that both know their rows by id, or both by place.")
+        if self.sample_only != other.sample_only:
+            raise SettingError("Only parts add up that both keep a sketch, or both a sample.")
         if self.settings.to_dict() != other.settings.to_dict():
             raise SettingError("Only parts that were gathered with the same settings add up.")
 

@@ -78,9 +78,13 @@ def _rest_of(known: PartialHeader, arrays: dict[str, Any]) -> Sketch | Sampled |
     if known.rest is None:
         return None
     if known.rest == "sketch":
-        box = (arrays[name] for name in ("box_low", "box_high", "seen_low", "seen_high"))
-        names = known.columns or (), frozenset(known.flipped or ())
-        return Sketch(*names, *box, known.rest_count, arrays["moments"], saved_prints(PRINTS, arrays))
+        return Sketch(
+            columns=known.columns or (),
+            flipped=frozenset(known.flipped or ()),
+            count=known.rest_count,
+            **{name: arrays[name] for name in (*RANGES, "moments")},
+            prints=saved_prints(PRINTS, arrays),
+        )
     rows = _rows_of("sample", arrays) or HashedRows.none(len(known.columns or ()))
     return Sampled(known.rest_count, arrays["seen_low"], arrays["seen_high"], rows, Fingerprints(arrays[PRINTS]))
 

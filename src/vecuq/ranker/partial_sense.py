@@ -67,10 +67,12 @@ def check_partial(known: PartialHeader, settings: Settings, arrays: dict[str, Ar
     if known.rest == "sketch":
         header = SketchHeader(known.columns or (), known.flipped or (), known.rest_count)
         check_sketch(header, arrays)
-        nodes = stream_nodes(settings, len(header.columns))
+        nodes = None if known.sample_only else stream_nodes(settings, len(header.columns))
         if nodes is None or arrays["moments"].shape[0] != nodes + 2 * (known.ranges is not None):
             raise ValueError(f"'moments' has {arrays['moments'].shape[0]} nodes, which these settings do not take")
     elif known.rest == "sample":
+        if not known.sample_only and stream_nodes(settings, len(known.columns or ())) is not None:
+            raise ValueError("there is a sample where a sketch would do")
         _check_sample(known, arrays)
 
 
