@@ -9,6 +9,8 @@ from vecuq import PartialFit, Settings
 from vecuq.cluster.spark import fit, fitting
 from vecuq.errors import CalibrationError, ColumnError, ColumnWarning, TableError
 
+# Sockets to Java that pyspark 4.0 leaves to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 NAMES = ("entropy", "knn")
 ALL_SAID = {"columns": NAMES, "flip": []}
 

@@ -9,6 +9,9 @@ from vecuq import load, workflows
 from vecuq.cluster.spark import clear_errors, score
 from vecuq.errors import ColumnError, MissingValueWarning, ModelFileError, SettingError, TableError
 
+# Sockets to Java that pyspark 4.0 leaves to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+
 
 def by_id(df):
     return df.toArrow().sort_by("id")

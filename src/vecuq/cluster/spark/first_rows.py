@@ -34,7 +34,8 @@ def first_rows(df: Any, columns: Sequence[str] | None, *, but: str | None, count
     can_be = {name: kind for name, kind in kinds.items() if kind is not None and name != but}
     chosen = can_be if columns is None else {name: _kind_of(name, kinds) for name in columns}
     n_rows = _ENOUGH if count is None else count
-    rows = df.selectExpr(*(_read(name, kind) for name, kind in chosen.items())).take(n_rows) if n_rows and chosen else []
+    read = [_read(name, kind) for name, kind in chosen.items()]
+    rows = df.selectExpr(*read).take(n_rows) if n_rows and read else []
     return pa.table(
         {
             name: pa.array([row[k] for row in rows], type=pa.type_for_alias(kind))
