@@ -98,6 +98,15 @@ def test_what_cannot_be_fitted_is_refused_in_one_line(frame, calibration, new):
         fit(df.where("id < 0"), **ALL_SAID)
 
 
+def test_long_texts_and_bytes_in_arrow_change_nothing(frame, calibration, alone, spark):
+    spark.conf.set("spark.sql.execution.arrow.useLargeVarTypes", "true")
+    try:
+        found = fit(frame(calibration, 2), ids="id", **ALL_SAID)
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.useLargeVarTypes")
+    agree(found, alone, calibration.select(NAMES))
+
+
 def test_a_sample_serves_where_no_sketch_can(frame, calibration):
     settings = Settings(scaling="quantile")
     expected = PartialFit(NAMES, settings).update(calibration.select(NAMES), ids=calibration["id"]).fit()

@@ -111,4 +111,5 @@ def added_partitions(table: pa.Table) -> pa.Table:
     rows = table.sort_by("part").to_pylist()
     with one_blas_thread():
         made = sum(PartialFit.from_bytes(row["content"]) for row in rows)
-    return pa.table({"some": [rows[0]["some"]], "content": [made.to_bytes()]})
+    kind = table["content"].type  # a long one, where spark.sql.execution.arrow.useLargeVarTypes is set
+    return pa.table({"some": [rows[0]["some"]], "content": pa.array([made.to_bytes()], type=kind)})

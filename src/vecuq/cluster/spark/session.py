@@ -47,7 +47,7 @@ def local_session(*, cores: int = 2, memory: str = "2g", options: dict[str, str]
     try:
         return builder.getOrCreate()
     except Exception as error:
-        raise SettingError(f"Spark did not start: {one_line(error, most=300)}. {_JAVA}") from None
+        raise SettingError(f"Spark did not start: {one_line(error, most=300).rstrip('.')}. {_JAVA}") from None
 
 
 _JAVA = "Spark 4 needs Java 17 or newer. Install it (Debian: openjdk-17-jre-headless) or set JAVA_HOME to one."
