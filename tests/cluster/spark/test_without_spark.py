@@ -55,6 +55,18 @@ def test_partitions_add_up_to_the_fit_of_all_rows(partition, calibration):
     npt.assert_allclose(whole.fit().calibration_scores, expected.fit().calibration_scores, rtol=0, atol=1e-12)
 
 
+def test_how_spark_cuts_a_partition_into_batches_changes_no_bit_of_a_fit(partition, calibration, monkeypatch):
+    monkeypatch.setattr(fitting, "ROWS_AT_ONCE", 900)
+    rows = calibration.select(["entropy", "knn"])
+    work = {"start": vecuq.PartialFit(rows.column_names, flip=[], n_rows=10**6).to_bytes(), "ids": None}
+    made = [
+        next(fitting.gathered_partition(rows.to_batches(size), names=rows.column_names, **work))["content"][0].as_py()
+        for size in (7, 900, 1_000, 6_000)
+    ]
+    assert len(set(made)) == 1
+    assert [len(some) for some in fitting.larger(rows.to_batches(1_000))] == [900] * 6 + [600]
+
+
 def test_a_model_is_loaded_once_in_a_process_and_few_are_kept(ranker, monkeypatch):
     monkeypatch.setattr(shipping, "_LOADED", {})
     shipped = shipping.Shipped.of(ranker)

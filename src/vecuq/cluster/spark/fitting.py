@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # So many partitions are added up in one task, and the driver gets the sum.
 FAN_IN = 64
+# Rows that are summarised at once: Spark's 10,000 at a time take 1.5 times the CPU.
+ROWS_AT_ONCE = 262_144
 
 
 def fit(
@@ -97,11 +99,28 @@ def gathered_partition(
     made = PartialFit.from_bytes(start)
     made.part = partition_number()
     with named_partition():
-        for batch in (batch.rename_columns(names) for batch in batches):
+        for rows in (some.rename_columns(names) for some in larger(batches)):
             with one_blas_thread():
-                table = ScoreTable.of(batch, columns=made.columns, flip=made.flip).stated()
-                made.update(table, ids=None if ids is None else batch[ids])
+                table = ScoreTable.of(rows, columns=made.columns, flip=made.flip).stated()
+                made.update(table, ids=None if ids is None else rows[ids])
     yield pa.RecordBatch.from_pydict({"part": [made.part], "content": [made.to_bytes()]})
+
+
+def larger(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Yield the rows as tables of one length, the last one shorter, however Spark cut them."""
+    import pyarrow as pa
+
+    waiting, n_rows = list[pa.RecordBatch](), 0
+    for batch in batches:
+        start = 0
+        while start < len(batch):
+            waiting.append(batch.slice(start, ROWS_AT_ONCE - n_rows))
+            start, n_rows = start + len(waiting[-1]), n_rows + len(waiting[-1])
+            if n_rows == ROWS_AT_ONCE:
+                yield pa.Table.from_batches(waiting)
+                waiting, n_rows = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)
 
 
 def added_partitions(table: pa.Table) -> pa.Table:
