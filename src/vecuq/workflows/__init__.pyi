@@ -55,6 +55,7 @@ from .ranking import rank as rank
 from .ranking import report as report
 from .sampling import Sampled as Sampled
 from .sampling import sample as sample
+from .scored_batches import BatchScorer as BatchScorer
 from .scored_batches import Wanted as Wanted
 from .scoring import Scored as Scored
 from .scoring import score as score

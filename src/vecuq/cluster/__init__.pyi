@@ -1,0 +1,1 @@
+from . import spark as spark
