@@ -1,6 +1,8 @@
 """Entropic optimal transport on arrays: kernels, one solver, maps. Knows nothing of tables or estimators."""
 
+from vecuq.transport.boxmap import BoxMap, Half
 from vecuq.transport.dense import DenseKernel
+from vecuq.transport.grid_parts import GridParts, grid_parts
 from vecuq.transport.maps import CloudMap, GridMap, RankMap, lengths, rank_map, sums_of_squares
 from vecuq.transport.projection import Nodes, ProjectedKernel, chebyshev_moments, nodes_needed
 from vecuq.transport.reference import (
@@ -17,7 +19,7 @@ from vecuq.transport.reference import (
     outer_anchors,
     reference_name,
 )
-from vecuq.transport.scaling import SCALINGS, Scaler, fit_scaler
+from vecuq.transport.scaling import SCALED_LIMIT, SCALINGS, Scaler, fit_scaler
 from vecuq.transport.separable import SeparableKernel
 from vecuq.transport.sinkhorn import Potentials, solve
 from vecuq.transport.targets import Cloud, Corners, Grid, Sources, shared_mass
@@ -25,9 +27,11 @@ from vecuq.transport.targets import Cloud, Corners, Grid, Sources, shared_mass
 __all__ = [
     "GRIDS",
     "MAX_COLUMNS",
+    "SCALED_LIMIT",
     "SCALINGS",
     "Ball",
     "Beta",
+    "BoxMap",
     "Cloud",
     "CloudMap",
     "Corners",
@@ -35,6 +39,8 @@ __all__ = [
     "Exponential",
     "Grid",
     "GridMap",
+    "GridParts",
+    "Half",
     "Nodes",
     "Potentials",
     "ProjectedKernel",
@@ -48,6 +54,7 @@ __all__ = [
     "chebyshev_moments",
     "check_targets",
     "fit_scaler",
+    "grid_parts",
     "lengths",
     "named_reference",
     "nodes_needed",
