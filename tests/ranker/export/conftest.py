@@ -3,12 +3,14 @@
 import json
 import shutil
 import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
 SCORER = files("vecuq.ranker.export") / "scorer.js"
 SCRIPT = Path(__file__).with_name("score.mjs")
 
@@ -33,14 +35,14 @@ def node():
     return ask
 
 
-@pytest.fixture
-def onnx(tmp_path):
+@pytest.fixture(scope="session")
+def onnx_runner(tmp_path_factory):
     """Return uncertainty and p-values of an exported ranker, as onnxruntime computes them."""
     pytest.importorskip("onnx", reason="onnx is not installed, which writes the file")
     runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed, which reads the file")
 
     def run(ranker, rows, **how):
-        path = tmp_path / "model.onnx"
+        path = tmp_path_factory.mktemp("onnx") / "model.onnx"
         ranker.to_onnx(path, **how)
         options = runtime.SessionOptions()
         options.intra_op_num_threads = 1

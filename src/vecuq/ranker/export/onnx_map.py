@@ -23,7 +23,7 @@ def images(graph: Graph, parts: GridParts, scaled: str) -> str:
 
 
 def _one_cell(graph: Graph, parts: GridParts, near: str) -> str:
-    """Two matrix products with the weights of the grid, as in :class:`vecuq.transport.GridMap`."""
+    """Return the images by two matrix products with the weights of the grid, as in :class:`vecuq.transport.GridMap`."""
     slopes = graph("Mul", graph("Sub", near, parts.origin), 2.0 / parts.epsilon)
     factors = [graph("Exp", each) for each in _falls(graph, parts, slopes)]
     half, sizes = len(factors) // 2, [len(axis) for axis in parts.axes]
@@ -38,7 +38,7 @@ def _one_cell(graph: Graph, parts: GridParts, near: str) -> str:
 
 
 def _own_cells(graph: Graph, parts: GridParts, near: str) -> str:
-    """Every row with the weights of its own cell, all grid points at once: what a small epsilon needs."""
+    """Return the images with the weights of each row's own cell, all grid points at once: for a small epsilon."""
     half = np.asarray(parts.half)
     place = graph("Round", graph("Div", graph("Sub", near, parts.origin), 2.0 * half))
     centre = graph("Add", graph("Mul", place, np.where(np.isinf(half), 0.0, 2.0 * half)), parts.origin)
@@ -94,7 +94,7 @@ def _ratio(graph: Graph, sums: str, count: int) -> str:
 
 
 def _in_box(graph: Graph, box: BoxMap, scaled: str) -> str:
-    """The short sum of :class:`vecuq.transport.BoxMap`."""
+    """Return the images of rows inside of the box, by the short sum of :class:`vecuq.transport.BoxMap`."""
     units = graph("Div", graph("Sub", scaled, box.centre), box.half)
     m, split = len(box.bases), len(box.bases) // 2
     tables = [_functions(graph, graph.columns(units, k, k + 1), basis) for k, basis in enumerate(box.bases)]

@@ -103,10 +103,9 @@ def whole(*numbers: int) -> NDArray[np.int64]:
     return np.array(numbers, dtype=np.int64)
 
 
-
 def _looks_neutral(value: float | NDArray[Any]) -> bool:
     """Whether a single number is nearly, but not quite, 0 or 1."""
-    number = np.asarray(value)
-    if number.size != 1 or number.dtype != float or number.item() in (0.0, 1.0):
+    if np.size(value) != 1 or np.asarray(value).dtype != float:
         return False
-    return abs(number.item()) < 1e-30 or abs(number.item() - 1.0) < 1e-6
+    number = float(np.asarray(value).item())
+    return number not in (0.0, 1.0) and (abs(number) < 1e-30 or abs(number - 1.0) < 1e-6)
