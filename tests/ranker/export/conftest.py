@@ -1,7 +1,6 @@
 """Models that are scored by somebody else: onnxruntime, or the scorer in JavaScript under node."""
 
 import json
-import shutil
 import subprocess
 import sys
 from importlib.resources import files
@@ -16,11 +15,8 @@ SCRIPT = Path(__file__).with_name("score.mjs")
 
 
 @pytest.fixture(scope="session")
-def node():
+def node(node_program):
     """Return what the scorer in JavaScript says of a model and rows."""
-    program = shutil.which("node")
-    if program is None:
-        pytest.skip("node is not installed, which runs the scorer in JavaScript")
 
     def ask(model, rows, changes=None):
         listed = np.asarray(rows, dtype=float).tolist() if not isinstance(rows, list) else rows
@@ -28,7 +24,7 @@ def node():
         # JavaScript reads a number that is too large as infinity, and JSON has no other.
         asked = asked.replace("Infinity", "1e999").replace("NaN", "null")
         done = subprocess.run(
-            [program, str(SCRIPT), str(SCORER)], input=asked, capture_output=True, text=True, check=True
+            [node_program, str(SCRIPT), str(SCORER)], input=asked, capture_output=True, text=True, check=True
         )
         return json.loads(done.stdout)
 

@@ -13,6 +13,7 @@ from models_to_export import SignedGrid, assert_agree, fitted, models, new_rows,
 
 from vecuq import ScoreTable, VecUQ, load
 from vecuq.ranker import scorer_source
+from vecuq.ranker.rows import Kept
 from vecuq.transport import GridMap
 
 pytestmark = pytest.mark.filterwarnings("ignore::vecuq.VecuqWarning")
@@ -82,7 +83,7 @@ def test_contributions_and_what_if_are_those_of_the_ranker(node, model, seed):
 
 
 def test_rows_come_as_lists_or_by_name_and_what_is_missing_has_no_score(node):
-    ranker, rows = fitted(2, flip=["c1"])
+    ranker, _ = fitted(2, flip=["c1"])
     by_place, by_name, *lost = node(
         ranker.to_json(),
         [[1.5, 2.5], {"c1": 2.5, "c0": 1.5, "more": "text"}, {"c0": 1.5}, [None, 1.0], {"c0": None, "c1": 2}],
@@ -104,6 +105,14 @@ def test_rows_come_as_lists_or_by_name_and_what_is_missing_has_no_score(node):
 )
 def test_a_row_that_makes_no_sense_is_refused(node, row, said):
     assert node(fitted(2)[0].to_json(), [row])["error"] == f"vecuq: {said}"
+
+
+def test_a_model_without_medians_scores_and_says_why_it_cannot_explain(node):
+    """Such as those that vecuq saved before it kept them."""
+    ranker, rows = fitted(2)
+    old = replace(ranker, kept=Kept.nothing(2))
+    assert node(old.to_json(), rows[:3])["scores"] == node(ranker.to_json(), rows[:3])["scores"]
+    assert "keeps no medians" in node(old.to_json(), rows[:3], {"c0": 1.0})["error"]
 
 
 def test_an_unknown_column_cannot_be_changed(node):
