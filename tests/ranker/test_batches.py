@@ -70,3 +70,10 @@ def test_columns_that_scoring_adds_are_not_replaced(ranker, rows):
 
 def test_a_batch_of_no_rows_is_scored(ranker, rows):
     assert ranker.rank_batch(batch_of(rows[:0])).num_rows == 0
+
+
+def test_a_table_of_several_chunks_is_scored_as_a_batch_is(ranker, rows):
+    table = pa.Table.from_batches([batch_of(rows[:200]), batch_of(rows[200:])])
+    whole = pa.Table.from_batches([ranker.rank_batch(batch_of(rows))])
+    scored = ranker.rank_batch(table).drop_columns(["id"])
+    assert scored.combine_chunks() == whole.drop_columns(["id"]).combine_chunks()

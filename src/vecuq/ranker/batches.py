@@ -16,7 +16,7 @@ ADDED = ("uncertainty", "p_value")
 
 
 def ranked_batch(ranker: Ranker, batch: Any, **how: Unpack[How]) -> Any:
-    """Return a pyarrow RecordBatch with ``uncertainty`` added and, if rows were held back, ``p_value``.
+    """Return a pyarrow RecordBatch or Table with ``uncertainty`` added and, if rows were held back, ``p_value``.
 
     Columns are matched by name, other columns stay, and a row without a score has nulls. Each row's numbers depend on
     that row alone: however a table is cut into batches, they are the same to the bit. Nothing is warned of.

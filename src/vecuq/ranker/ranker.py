@@ -369,7 +369,7 @@ class Ranker:
         return json_of(self, p_values=p_values)
 
     def rank_batch(self, batch: Any, **how: Unpack[How]) -> Any:
-        """Return a pyarrow RecordBatch with ``uncertainty`` and ``p_value`` added; see :meth:`rank`."""
+        """Return a pyarrow RecordBatch or Table with ``uncertainty`` and ``p_value`` added; see :meth:`rank`."""
         from vecuq.ranker.batches import ranked_batch
 
         return ranked_batch(self, batch, **how)
