@@ -3,11 +3,11 @@
 //
 //   import { load } from "./scorer.js";
 //   const model = load(json);                        // the text, or what JSON.parse made of it
-//   model.score({ entropy: 0.2, knn: 3.1 });         // {uncertainty, pValue}; or [0.2, 3.1] in the order of model.columns
+//   model.score({ entropy: 0.2, knn: 3.1 });         // {uncertainty, pValue}; or a list in the order of model.columns
 //   model.whatIf(row, { knn: 0.5 });                 // the score of the row with some columns changed
-//   model.contributions(row);                        // Shapley values by column; with model.baseline they add up to the score
+//   model.contributions(row);                        // Shapley values by column; with model.baseline, the score
 //
-// A row with a value that is missing (null, undefined, NaN) or infinite has the score {uncertainty: null, pValue: null}.
+// A row with a value that is missing (null, undefined, NaN) or infinite has {uncertainty: null, pValue: null}.
 // A model that makes no sense is refused with an Error that says why.
 
 const KIND = "vecuq-scorer";
@@ -47,7 +47,8 @@ export class Model {
   /** Return the score that a row would have with some of its columns changed: {name: value}. */
   whatIf(row, changes) {
     const unknown = Object.keys(changes).filter((name) => !this.columns.includes(name));
-    if (unknown.length) refuse(`the model has no column ${JSON.stringify(unknown[0])}; it has ${this.columns.join(", ")}.`);
+    const listed = this.columns.join(", ");
+    if (unknown.length) refuse(`the model has no column ${JSON.stringify(unknown[0])}; it has ${listed}.`);
     const values = this.#values(row);
     this.columns.forEach((name, k) => {
       if (Object.hasOwn(changes, name)) values[k] = this.#directed(changes[name], k);
@@ -95,15 +96,19 @@ export class Model {
       refuse(`a row must have ${this.columns.length} values, ${this.columns.join(", ")}; it has ${row.length}.`);
     }
     if (!listed && !this.columns.some((name) => Object.hasOwn(row, name))) {
-      refuse(`a row must have the columns ${this.columns.join(", ")}; it has ${Object.keys(row).join(", ") || "none"}.`);
+      const found = Object.keys(row).join(", ") || "none";
+      refuse(`a row must have the columns ${this.columns.join(", ")}; it has ${found}.`);
     }
     const value = (name, k) => (listed ? row[k] : Object.hasOwn(row, name) ? row[name] : null);
-    return Float64Array.from(this.columns, (name, k) => this.#directed(value(name, k), k));
+    const values = new Float64Array(this.columns.length);
+    this.columns.forEach((name, k) => (values[k] = this.#directed(value(name, k), k)));
+    return values;
   }
 
   #directed(value, k) {
     if (value === null || value === undefined) return NaN;
-    if (typeof value !== "number") refuse(`${this.columns[k]} must be a number; it is ${JSON.stringify(String(value))}.`);
+    const shown = () => JSON.stringify(String(value));
+    if (typeof value !== "number") refuse(`${this.columns[k]} must be a number; it is ${shown()}.`);
     return this.#known.signs[k] * value;
   }
 }
@@ -162,14 +167,17 @@ function scalerOf(found, active) {
   const knots = found.knots === null ? null : list(found.knots, "scaling.knots", m).map(knotsOf);
   const limit = number(found.limit, "scaling.limit");
   const signed = flag(found.signed, "scaling.signed");
-  return (values) =>
-    Float64Array.from(active, (place, k) => {
-      const value = values[place];
+  return (values) => {
+    const scaled = new Float64Array(m);
+    for (let k = 0; k < m; k++) {
+      const value = values[active[k]];
       let z = Math.min(Math.max((value - lower[k]) / span[k], -limit), limit);
       if (knots) z = throughKnots(value, knots[k], z);
       if (signed) z = 2 * z - 1;
-      return weights ? z * weights[k] : z;
-    });
+      scaled[k] = weights ? z * weights[k] : z;
+    }
+    return scaled;
+  };
 }
 
 function knotsOf(found, k) {
@@ -251,7 +259,8 @@ function projected(weights, P, Q, first, second) {
     left[i] = total * P[i];
   }
   for (let j = 0; j < Q.length; j++) right[j] *= Q[j];
-  return [...first.map((t) => dot(left, t) / sum(left)), ...second.map((t) => dot(right, t) / sum(right))];
+  const [all, total] = [sum(left), sum(right)];
+  return [...first.map((t) => dot(left, t) / all), ...second.map((t) => dot(right, t) / total)];
 }
 
 /** Return exp((t - e) slope) at the points of an axis, with the edge e where it is largest. */
@@ -304,7 +313,8 @@ function kronecker(factors) {
 // --- the map inside of a box, as a short sum ---
 
 function boxOf(found, m) {
-  const [centre, half, middle] = ["centre", "half", "middle"].map((name) => numbers(found?.[name], `map.box.${name}`, m));
+  const part = (name) => numbers(found?.[name], `map.box.${name}`, m);
+  const [centre, half, middle] = [part("centre"), part("half"), part("middle")];
   const bases = list(found.bases, "map.box.bases", m).map((basis, k) => matrix(basis, `map.box.bases[${k}]`));
   const split = m >> 1;
   const first = halfOf(found.first, "map.box.first", bases.slice(0, split));
@@ -323,19 +333,20 @@ function boxOf(found, m) {
 }
 
 function halfOf(found, name, bases) {
-  const layers = list(found?.matrix, `${name}.matrix`, 1 + bases.length).map((each, k) => matrix(each, `${name}.matrix[${k}]`));
+  const layer = (each, k) => matrix(each, `${name}.matrix[${k}]`);
+  const layers = list(found?.matrix, `${name}.matrix`, 1 + bases.length).map(layer);
   const stairs = numbers(found.stairs, `${name}.stairs`);
-  const [rows, most] = bases.length < 2 ? [1, bases[0]?.length ?? 1] : bases.map((basis) => basis.length);
+  const [steps, most] = bases.length < 2 ? [1, bases[0]?.length ?? 1] : bases.map((basis) => basis.length);
   const whole = (count) => Number.isInteger(count) && count > 0 && count <= most;
   const products = bases.length < 2 ? most : sum(stairs);
-  if (stairs.length !== rows || !stairs.every(whole)) refuse(`"${name}.stairs" does not fit the bases.`);
+  if (stairs.length !== steps || !stairs.every(whole)) refuse(`"${name}.stairs" does not fit the bases.`);
   const terms = layers[0].length;
-  if (!layers.every((layer) => layer.length === terms && layer[0].length === products)) {
+  if (!layers.every((each) => each.length === terms && each[0].length === products)) {
     refuse(`"${name}.matrix" does not fit the stairs.`);
   }
   const values = (tables) => {
     const made = productsOf(tables, stairs);
-    return layers.map((layer) => layer.map((row) => dot(row, made)));
+    return layers.map((rows) => rows.map((row) => dot(row, made)));
   };
   return { terms, values };
 }
@@ -355,14 +366,22 @@ function chebyshev(coefficients, x) {
 // --- a file is not trusted: what makes no sense is refused ---
 
 function checked(found) {
-  if (found === null || typeof found !== "object" || found.kind !== KIND) refuse("this is no model that vecuq exported as JSON.");
-  if (found.version !== VERSION) refuse(`this script reads version ${VERSION} of the format; the model has ${JSON.stringify(found.version)}.`);
+  if (found === null || typeof found !== "object" || found.kind !== KIND) {
+    refuse("this is no model that vecuq exported as JSON.");
+  }
+  if (found.version !== VERSION) {
+    const shown = JSON.stringify(found.version);
+    refuse(`this script reads version ${VERSION} of the format; the model has ${shown}.`);
+  }
   const columns = names(found.columns, "columns");
   const flipped = names(found.flipped, "flipped");
   if (!flipped.every((name) => columns.includes(name))) refuse('"flipped" must name columns.');
   const active = Array.from(increasing(found.active, "active", 1));
-  if (!active.every((k) => Number.isInteger(k) && k >= 0 && k < columns.length)) refuse('"active" must hold places of columns.');
-  if (active.length > MOST_COLUMNS) refuse(`at most ${MOST_COLUMNS} active columns can be scored; the model has ${active.length}.`);
+  const isPlace = (k) => Number.isInteger(k) && k >= 0 && k < columns.length;
+  if (!active.every(isPlace)) refuse('"active" must hold places of columns.');
+  if (active.length > MOST_COLUMNS) {
+    refuse(`at most ${MOST_COLUMNS} active columns can be scored; the model has ${active.length}.`);
+  }
   return {
     active,
     signs: columns.map((name) => (flipped.includes(name) ? -1 : 1)),
@@ -382,10 +401,12 @@ function overshootOf(found, m) {
 
 function heldOf(found) {
   const scores = numbers(found?.scores, "held.scores");
-  if (!scores.length || scores.some((score, j) => score < scores[j - 1])) refuse('"held.scores" must be increasing.');
+  const falls = scores.some((score, j) => score < scores[j - 1]);
+  if (!scores.length || falls) refuse('"held.scores" must be increasing.');
   const count = number(found.count, "held.count");
   const tails = found.tails === null ? null : numbers(found.tails, "held.tails", scores.length + 1);
-  if (!Number.isInteger(count) || count < 1 || (!tails && count !== scores.length)) refuse('"held.count" does not fit.');
+  const fits = Number.isInteger(count) && count >= 1 && (tails !== null || count === scores.length);
+  if (!fits) refuse('"held.count" does not fit.');
   return { scores, count, tails, tie: number(found.tie, "held.tie") };
 }
 
@@ -411,7 +432,9 @@ function flag(value, name) {
 
 function list(value, name, count) {
   if (!Array.isArray(value)) refuse(`"${name}" must be a list.`);
-  if (count !== undefined && value.length !== count) refuse(`"${name}" must have ${count} entries; it has ${value.length}.`);
+  if (count !== undefined && value.length !== count) {
+    refuse(`"${name}" must have ${count} entries; it has ${value.length}.`);
+  }
   return value;
 }
 
