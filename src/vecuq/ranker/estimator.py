@@ -296,6 +296,16 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         check_is_fitted(self)
         return self.ranker_.to_bytes()
 
+    def to_onnx(self, path: str | os.PathLike[str], *, p_values: bool = True) -> None:
+        """Write the fitted ranker as an ONNX file; see :meth:`vecuq.Ranker.to_onnx`."""
+        check_is_fitted(self)
+        self.ranker_.to_onnx(path, p_values=p_values)
+
+    def to_json(self, *, p_values: bool = True) -> str:
+        """Return all that scoring needs as JSON text; see :meth:`vecuq.Ranker.to_json`."""
+        check_is_fitted(self)
+        return self.ranker_.to_json(p_values=p_values)
+
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """Show a fitted estimator as a card in notebooks, an unfitted one as scikit-learn does."""
         if not hasattr(self, "ranker_"):

@@ -1,6 +1,8 @@
 """Entropic optimal transport on arrays: kernels, one solver, maps. Knows nothing of tables or estimators."""
 
+from vecuq.transport.boxmap import BoxMap, Half
 from vecuq.transport.dense import DenseKernel
+from vecuq.transport.grid_parts import GridParts, grid_parts
 from vecuq.transport.grouped import FirstLevel, GroupedMap, OneMap, RankMap, maps_in
 from vecuq.transport.grouping import MAX_GROUPED, alike_groups, most_in_group
 from vecuq.transport.maps import CloudMap, GridMap, lengths, rank_map, sums_of_squares
@@ -20,7 +22,7 @@ from vecuq.transport.reference import (
     outer_anchors,
     reference_name,
 )
-from vecuq.transport.scaling import SCALINGS, Scaler, fit_scaler
+from vecuq.transport.scaling import SCALED_LIMIT, SCALINGS, Scaler, fit_scaler
 from vecuq.transport.separable import SeparableKernel
 from vecuq.transport.sinkhorn import Potentials, solve
 from vecuq.transport.targets import Cloud, Corners, Grid, Sources, shared_mass
@@ -30,9 +32,11 @@ __all__ = [
     "GRIDS",
     "MAX_COLUMNS",
     "MAX_GROUPED",
+    "SCALED_LIMIT",
     "SCALINGS",
     "Ball",
     "Beta",
+    "BoxMap",
     "Cloud",
     "CloudMap",
     "Corners",
@@ -41,7 +45,9 @@ __all__ = [
     "FirstLevel",
     "Grid",
     "GridMap",
+    "GridParts",
     "GroupedMap",
+    "Half",
     "Nodes",
     "OneMap",
     "Potentials",
@@ -57,6 +63,7 @@ __all__ = [
     "chebyshev_moments",
     "check_targets",
     "fit_scaler",
+    "grid_parts",
     "lengths",
     "maps_in",
     "most_in_group",

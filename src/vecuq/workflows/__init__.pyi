@@ -13,6 +13,8 @@ from .examining import Examined as Examined
 from .examining import doctor as doctor
 from .explaining_answers import Explained as Explained
 from .explaining_answers import explain_answers as explain_answers
+from .exporting import Exported as Exported
+from .exporting import export as export
 from .fitting import FIT_MISSING as FIT_MISSING
 from .fitting import Fitted as Fitted
 from .fitting import fit as fit
