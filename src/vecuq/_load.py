@@ -22,6 +22,7 @@ _READERS = {
     "live": ("vecuq.gate", "live_of"),
     "conformal": ("vecuq.baselines", "conformal_of"),
     "cross": ("vecuq.ranker", "cross_of"),
+    "evaluation": ("vecuq.evaluation", "partial_of"),
 }
 
 _REMEDIES = {
@@ -34,6 +35,7 @@ _REMEDIES = {
     "live": "Start again with another state file.",
     "conformal": "Fit it again.",
     "cross": "Fit it again.",
+    "evaluation": "Count the rows again.",
 }
 
 # What a pipeline of answers may compare texts with, and a file only names.
