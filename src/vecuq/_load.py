@@ -22,6 +22,7 @@ _READERS = {
     "live": ("vecuq.gate", "live_of"),
     "conformal": ("vecuq.baselines", "conformal_of"),
     "cross": ("vecuq.ranker", "cross_of"),
+    "partial_gate": ("vecuq.gate", "partial_gate_of"),
     "evaluation": ("vecuq.evaluation", "partial_of"),
 }
 
@@ -35,6 +36,7 @@ _REMEDIES = {
     "live": "Start again with another state file.",
     "conformal": "Fit it again.",
     "cross": "Fit it again.",
+    "partial_gate": "Count the rows again.",
     "evaluation": "Count the rows again.",
 }
 
@@ -77,7 +79,7 @@ def load(source: Source, *, ranker: Any = None, **supplied: Any) -> Any:
     try:
         with np.errstate(all="ignore"):  # numbers that make no sense overflow before they are refused
             # A gate holds its model as it would be saved, and a live gate its gate.
-            inside = {"gate": (load,), "live": (load,), "answer_pipeline": (load, supplied)}
+            inside = {"gate": (load,), "partial_gate": (load,), "live": (load,), "answer_pipeline": (load, supplied)}
             more = {"monitor": (ranker,), **inside}.get(kind, ())
             return put_together(header, arrays, *more)
     except ModelFileError as error:

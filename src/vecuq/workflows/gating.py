@@ -175,6 +175,8 @@ def audit(
 
 def _refuse_own_rows(made: Gate, rows: Any) -> None:
     """Refuse the rows that fitted the gate: each of their scores, hardly any of them twice, comes again."""
+    if made.learned_.labelled.counts is not None:  # of rows that were counted nothing else is known
+        return
     own, counts = np.unique(made.learned_.labelled.scores, return_counts=True, equal_nan=True)
     if (counts == 1).sum() >= max(20, len(made.learned_.labelled.scores) / 2) and np.isin(
         own[np.isfinite(own)], made.uncertainty(rows)
