@@ -23,6 +23,7 @@ _READERS = {
     "conformal": ("vecuq.baselines", "conformal_of"),
     "cross": ("vecuq.ranker", "cross_of"),
     "partial_gate": ("vecuq.gate", "partial_gate_of"),
+    "drift": ("vecuq.monitor", "drift_of"),
     "evaluation": ("vecuq.evaluation", "partial_of"),
 }
 
@@ -37,6 +38,7 @@ _REMEDIES = {
     "conformal": "Fit it again.",
     "cross": "Fit it again.",
     "partial_gate": "Count the rows again.",
+    "drift": "Count the rows again.",
     "evaluation": "Count the rows again.",
 }
 
@@ -45,7 +47,7 @@ _SUPPLIED = ("embed", "nli", "judge", "command", "similarity", "lexical")
 
 
 def load(source: Source, *, ranker: Any = None, **supplied: Any) -> Any:
-    """Read a model, pipeline, gate, live gate, monitor, sketch or Conformal that was saved; refuse anything else.
+    """Read what was saved: a model, pipeline, gate, live gate, monitor, Conformal, or a summary; refuse anything else.
 
     Nothing that a file names is run or called.
 
@@ -78,8 +80,9 @@ def load(source: Source, *, ranker: Any = None, **supplied: Any) -> Any:
     put_together = getattr(import_module(room), name)
     try:
         with np.errstate(all="ignore"):  # numbers that make no sense overflow before they are refused
-            # A gate holds its model as it would be saved, and a live gate its gate.
-            inside = {"gate": (load,), "partial_gate": (load,), "live": (load,), "answer_pipeline": (load, supplied)}
+            # A gate, and counts for one, hold their model as it would be saved, and a live gate its gate.
+            holders = dict.fromkeys(("gate", "partial_gate", "live", "drift"), (load,))
+            inside = {**holders, "answer_pipeline": (load, supplied)}
             more = {"monitor": (ranker,), **inside}.get(kind, ())
             return put_together(header, arrays, *more)
     except ModelFileError as error:

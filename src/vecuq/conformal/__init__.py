@@ -16,6 +16,7 @@ from vecuq.conformal.acceptance import (
     walk_outwards,
 )
 from vecuq.conformal.bets import DIRECTIONS, Bet, Fortune, Played, bets_on, play
+from vecuq.conformal.beyond import rows_beyond_p_value
 from vecuq.conformal.bounds import (
     coverage_margin,
     error_rate_lower,
@@ -107,6 +108,7 @@ __all__ = [
     "play",
     "rate_interval",
     "rate_with_confidence",
+    "rows_beyond_p_value",
     "rows_needed",
     "running_error_lower",
     "running_error_upper",

@@ -233,17 +233,10 @@ class PartialEvaluation:
         write_tensors(path, *parts_of(self))
 
     def to_bytes(self) -> bytes:
-        """Return what :meth:`save` would write."""
+        """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""
         from vecuq.evaluation.partial_file import parts_of
 
         return tensor_bytes(*parts_of(self))
-
-    @staticmethod
-    def from_bytes(data: bytes) -> PartialEvaluation:
-        """Return what :meth:`to_bytes` gave; refuse anything else."""
-        from vecuq.evaluation.partial_file import read_bytes
-
-        return read_bytes(data)
 
     def describe(self) -> dict[str, Any]:
         """Return what was counted as plain values."""

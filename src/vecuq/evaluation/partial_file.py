@@ -8,9 +8,8 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from vecuq._check import Array, unique_names
-from vecuq._files import NOT_NEGATIVE, RISING, Count, Numbers, check_arrays, checked_header, read_tensors, refuse
+from vecuq._files import NOT_NEGATIVE, RISING, Count, Numbers, check_arrays, checked_header, refuse
 from vecuq.conformal import FEWEST_CELLS, Cells
-from vecuq.errors import ModelFileError
 from vecuq.evaluation.adding_up import AddingUp
 from vecuq.evaluation.fixed_point import floating
 from vecuq.evaluation.partial import COLUMNS, P_WRONG, QUALITY, PartialEvaluation
@@ -93,17 +92,6 @@ def partial_of(header: dict[str, Any], arrays: dict[str, Any]) -> PartialEvaluat
         raise ValueError("there are other arrays than the header names")
     _check_together(made)
     return made
-
-
-def read_bytes(data: bytes) -> PartialEvaluation:
-    """Return a summary from bytes; refuse another kind."""
-    header, arrays = read_tensors(data)
-    if header["kind"] != KIND:
-        raise ModelFileError(f"These bytes hold a {header['kind']}, not a summary of an evaluation; use vecuq.load.")
-    try:
-        return partial_of(header, arrays)
-    except (ValueError, KeyError, TypeError) as error:
-        raise ModelFileError(f"These bytes were altered or damaged: {error}. Count the rows again.") from None
 
 
 def _checked(arrays: dict[str, Any], place: int, one: CountedHeader, known: PartialHeader) -> Cells:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vecuq._check import Array
 from vecuq._files import tensor_bytes, write_tensors
 from vecuq.conformal import Ladder
-from vecuq.errors import CalibrationError, ModelFileError, SettingError, TableError
+from vecuq.errors import CalibrationError, SettingError, TableError
 from vecuq.gate.choosing import BEST
 from vecuq.gate.gate import Gate
 from vecuq.gate.labels import losses_of
@@ -180,22 +180,10 @@ class PartialGate:
         write_tensors(path, *parts_of(self))
 
     def to_bytes(self) -> bytes:
-        """Return what :meth:`save` would write."""
+        """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""
         from vecuq.gate.partial_file import parts_of
 
         return tensor_bytes(*parts_of(self))
-
-    @staticmethod
-    def from_bytes(data: bytes) -> PartialGate:
-        """Return what :meth:`to_bytes` gave; refuse anything else."""
-        from vecuq._load import load
-
-        found = load(data)
-        if not isinstance(found, PartialGate):
-            raise ModelFileError(
-                f"These bytes hold a {type(found).__name__}, not the counts of a gate; use vecuq.load."
-            )
-        return found
 
     def describe(self) -> dict[str, Any]:
         """Return what was counted as plain values."""
