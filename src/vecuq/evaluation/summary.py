@@ -12,6 +12,9 @@ from vecuq.evaluation.calibration import Calibration
 from vecuq.evaluation.registry import Metric
 from vecuq.evaluation.sheets import TITLES, calibration_sheet
 
+# A smaller error is rounding, and not printed.
+_TOO_SMALL = 1e-9
+
 
 @dataclass(frozen=True)
 class Bounded:
@@ -53,10 +56,12 @@ class Bounded:
         return self.value
 
     def __format__(self, spec: str) -> str:
+        """Return the value with as many digits as its error allows, at least as many as wanted."""
         interval = "" if math.isnan(self.low) else f" [{self.low:.3f}, {self.high:.3f}]"
-        digits = 3 if not self.error else min(max(3, math.ceil(-math.log10(self.error))), 9)
-        off = f" ± {_up(self.error)}" if self.error else ""
-        return f"{self.value:{spec or f'.{digits}f'}}{off}{interval}"
+        if self.error < _TOO_SMALL:
+            return f"{self.value:{spec or '.3f'}}{interval}"
+        digits = min(max(3, math.ceil(-math.log10(self.error))), 6)
+        return f"{self.value:.{digits}f} ± {_up(self.error)}{interval}"
 
     def __str__(self) -> str:
         return format(self)

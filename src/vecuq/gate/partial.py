@@ -66,7 +66,7 @@ class PartialGate:
         self.model, self.settings = gate.model, gate.settings
         refuse_rows_needed(self.settings)
         self.given = unlabelled is not None
-        self.ladders = _ladders(self.model, self.settings, unlabelled)
+        self.ladders = ladders_of(self.model, self.settings, unlabelled)
         self.by_category: bool | None = None  # None before any row
         self.counts: dict[str, Counted] = {}  # by category
         self.seen = SeenCounts()
@@ -75,6 +75,12 @@ class PartialGate:
     def n_rows(self) -> int:
         """How many rows were counted."""
         return self.seen.n_rows
+
+    @property
+    def n_unscored(self) -> int:
+        """How many of them have no score in the order of the gate."""
+        place = len(self.ladders[self.orders[0]].thresholds) + 1
+        return sum(int(found[:, 0, place].sum()) for found in self.counts.values())
 
     @property
     def n_cells(self) -> int:
@@ -192,7 +198,7 @@ class PartialGate:
             "confidence": self.settings.confidence,
             "rows counted": self.n_rows,
             "order": self.orders[0],
-            "thresholds": {"steps": len(self.ladders[self.orders[0]].thresholds)},
+            "threshold steps": len(self.ladders[self.orders[0]].thresholds),
             "categories": [name for name in self.counts if name != ALL],
         }
 
@@ -218,16 +224,17 @@ def rows_needed(target: Target, promise: str, order: str) -> str | None:
     return "order='best' tries every order on a quarter of the rows" if order == BEST else None
 
 
-def _ladders(model: Any, settings: GateSettings, unlabelled: Any) -> dict[str, Ladder]:
-    """Return the thresholds of the gate's order, and of the others that the model has."""
+def ladders_of(model: Any, settings: GateSettings, unlabelled: Any, *, required: bool = True) -> dict[str, Ladder]:
+    """Return the thresholds of the gate's order, and of the others that the model has, where there are any."""
     scoring = Scoring(model, settings.order, settings.guard)
     known = scoring.unlabelled() if unlabelled is None else scoring.scores(unlabelled)
-    if np.isfinite(known).sum() < 2:
+    enough = np.isfinite(known).sum() >= 2
+    if required and not enough:
         raise CalibrationError(
             "Thresholds must be known before rows are counted, and this model keeps no scores of rows without labels. "
             "Give such rows: PartialGate(gate, unlabelled=rows)."
         )
-    ladders = {settings.order: Ladder.of(known)}
+    ladders = {settings.order: Ladder.of(known)} if enough else {}
     if settings.target.kind == "accuracy":
         for order in (MODEL, *columns_in(model)):
             others = Scoring(model, order, settings.guard).unlabelled()

@@ -13,7 +13,7 @@ from vecuq._check import Array, unique_names
 from vecuq._files import NOT_NEGATIVE, RISING, SORTED, Count, Numbers, between, check_arrays, checked_header
 from vecuq.conformal import Ladder
 from vecuq.gate.artefact import model_bytes
-from vecuq.gate.partial import PartialGate, refuse_rows_needed
+from vecuq.gate.partial import PartialGate, ladders_of, refuse_rows_needed
 from vecuq.gate.scoring import usable_guard, usable_model, usable_order
 from vecuq.gate.seen import SeenCounts
 from vecuq.gate.sense import SettingsHeader
@@ -80,6 +80,7 @@ def partial_gate_of(header: dict[str, Any], arrays: dict[str, Any], load: Callab
         usable_order(model, order)
     if settings.guard is not None:
         usable_guard(model, settings.guard)
+    _check_thresholds(known, ladders, ladders_of(model, settings, None, required=False))
     made = PartialGate.__new__(PartialGate)
     made.model, made.settings, made.given, made.ladders = model, settings, known.given, ladders
     made.by_category, made.seen = known.by_category, SeenCounts(*known.seen)
@@ -94,6 +95,17 @@ def _ladder(arrays: dict[str, Any], place: int) -> Ladder:
     if not found["steps"]:
         raise ValueError(f"{thresholds!r} holds no threshold")
     return Ladder(arrays[thresholds], arrays[coverage])
+
+
+def _check_thresholds(known: PartialGateHeader, ladders: dict[str, Ladder], own: dict[str, Ladder]) -> None:
+    """Raise if thresholds are not those of the model; rows without labels may have set those of the gate's order."""
+    if set(known.orders) != {known.settings.order, *own}:
+        raise ValueError("the orders are not those of the model")
+    for order in known.orders[1 if known.given else 0 :]:
+        if not np.array_equal(ladders[order].thresholds, own[order].thresholds) or not np.array_equal(
+            ladders[order].coverage, own[order].coverage
+        ):
+            raise ValueError("the thresholds are not those of the model")
 
 
 def _check_counts(known: PartialGateHeader, arrays: dict[str, Any], ladders: dict[str, Ladder]) -> None:

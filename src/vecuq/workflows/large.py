@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vecuq._check import warn_user
 from vecuq._run import ahead
-from vecuq.errors import TableError
+from vecuq.errors import MissingValueWarning, TableError
 from vecuq.evaluation import Bootstrap, PartialEvaluation, SelectiveCurves, SummaryEvaluation
 from vecuq.gate import Gate, PartialGate, rows_needed
 from vecuq.table import ScoreTable, TableLike, TableReader, TableSource, count_rows, is_stdio
@@ -48,7 +50,7 @@ def evaluate_large(
     bootstrap: Bootstrap | None,
     curves: bool,
 ) -> tuple[SummaryEvaluation, tuple[SelectiveCurves, ...] | None]:
-    """Evaluate a table in one pass (two with a quality, whose range comes first); the first batch says what a score is."""
+    """Evaluate a table in one pass, with a quality in two; the first batch says which columns are scores."""
     batches = _tables(reader)
     first = next(batches)
     if not len(first):
@@ -99,7 +101,12 @@ def counts_suffice(made: Gate, labels: LabelColumns, model: Any) -> bool:
 def gate_large(made: Gate, where: TableLike, labels: LabelColumns, *, unlabelled: Any, simultaneous: bool) -> Gate:
     """Fit a gate to a table of labelled rows in one pass."""
     partial = PartialGate(made, unlabelled=unlabelled)
-    for table in _tables(TableReader(where, columns=made.model.columns)):
-        if len(table):
-            partial.update(table, correct_in(table, labels), by=values_in(table, labels.by, "by="))
+    with warnings.catch_warnings():  # rows without a score are reported once, for all batches together
+        warnings.simplefilter("ignore", MissingValueWarning)
+        for table in _tables(TableReader(where, columns=made.model.columns)):
+            if len(table):
+                partial.update(table, correct_in(table, labels), by=values_in(table, labels.by, "by="))
+    if partial.n_unscored:
+        what = f"{partial.n_unscored:,} of {partial.n_rows:,} rows have no score, so they are never accepted."
+        warn_user(what, MissingValueWarning)
     return partial.fit(simultaneous=simultaneous)

@@ -48,9 +48,8 @@ def evaluation_part(
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> parts = [pd.DataFrame({"entropy": [0.1, 0.4], "is_error": [0, 1]}), pd.DataFrame(
-    ...     {"entropy": [0.35, 0.8], "is_error": [0, 1]})]
+    >>> import pyarrow as pa
+    >>> parts = [pa.table({"entropy": [0.1 * k, 0.4], "is_error": [0, 1]}) for k in range(3)]
     >>> found = sum(evaluation_part(part, Labels(error="is_error")) for part in parts).evaluate(["roc_auc"])
     >>> found.estimate("entropy", "error roc_auc").value
     1.0
