@@ -62,8 +62,8 @@ def test_every_score_lies_between_the_edges_of_its_cell(rows):
     scores = np.array([score for score, _ in rows]) + 0.0
     place = np.searchsorted(cells.keys, keys_of(scores) >> np.uint64(cells.shift))
     assert (low[place] <= scores).all()
-    # Bits beyond the largest number are no numbers: the last cell may reach there.
-    assert ((scores <= high[place]) | np.isnan(high[place])).all()
+    assert (scores <= high[place]).all()
+    assert not cells.of_no_number.any()
 
 
 def test_few_different_scores_are_kept_apart_to_the_last_bit():

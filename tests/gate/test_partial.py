@@ -161,7 +161,7 @@ def test_rows_that_fitted_the_model_are_left_out_as_they_are_of_rows_in_memory()
     with pytest.warns(CalibrationWarning, match="left out"):
         made = part.fit()
     assert made.rules_ == whole.rules_
-    with pytest.raises(CalibrationError, match="held back.*unlabelled=rows"):
+    with pytest.raises(CalibrationError, match=r"held back.*unlabelled=rows"):
         PartialGate(Gate(MODEL, accuracy=0.85)).update(mixed, right).fit()
 
 

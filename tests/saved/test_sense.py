@@ -172,7 +172,7 @@ def numbers_of_ranker(ranker):
     return found
 
 
-def numbers_of(thing):
+def numbers_of(thing):  # noqa: PLR0911
     """Return what a loaded thing says of new rows."""
     if isinstance(thing, Ranker | Sketch):
         ranker = fit_ranker(thing, Settings(n_targets=27, epsilon=9.0)) if isinstance(thing, Sketch) else thing
@@ -186,18 +186,22 @@ def numbers_of(thing):
     if isinstance(thing, LiveGate):
         done = thing.record([*range(8), *range(10**6, 10**6 + 24)], np.arange(32) % 4 > 0)
         return [done.accept, done.audit, thing.standing, str(thing), thing.pending, thing.overdue, thing.describe()]
+    if isinstance(thing, PartialEvaluation | DriftCounts | PartialGate):
+        return numbers_of_counts(thing)
+    if isinstance(thing, Gate):
+        by = ["a", "b"] * 3
+        return [thing.accept(NEW, by=by), thing.p_wrong(NEW, interval=True), str(thing.certificate()), thing.table_]
+    return numbers_of_pipeline(thing)
+
+
+def numbers_of_counts(thing):
     if isinstance(thing, PartialEvaluation):
         found = thing.evaluate(bootstrap=Bootstrap(resamples=3))
         return [found.rows(), found.calibration.to_dict(), found.n_rows, found.n_left_out, found.without_score]
     if isinstance(thing, DriftCounts):
         return [thing.test(), thing.n_rows]
-    if isinstance(thing, PartialGate):
-        made = thing.fit()
-        return [made.rules_, made.table_, made.orders_, made.accept(NEW, by=["a", "b"] * 3), made.p_wrong(NEW)]
-    if isinstance(thing, Gate):
-        by = ["a", "b"] * 3
-        return [thing.accept(NEW, by=by), thing.p_wrong(NEW, interval=True), str(thing.certificate()), thing.table_]
-    return numbers_of_pipeline(thing)
+    made = thing.fit()
+    return [made.rules_, made.table_, made.orders_, made.accept(NEW, by=["a", "b"] * 3), made.p_wrong(NEW)]
 
 
 def numbers_of_pipeline(thing):
@@ -332,7 +336,8 @@ NOT_FOUND_OUT = {
     "live": OF_LIVE - {"accepted", "decided"},
     "live for long": OF_LIVE | {"closed.lost", "closed.peak"},
 }
-# Rows that match the model's, a decision that was another, a name that new rows lack, medians that reasons need, a density of other members.
+# Rows that match the model's, a decision that was another,
+# a name that new rows lack, medians that reasons need, a density of other members.
 SAID_IN_USE = {"seen", "memory.codes", "memory.hashes", "columns", "kept.centre", "shape", "density/knn/rows"}
 QUICK = (
     "evaluation",

@@ -126,9 +126,21 @@ class Cells:
         return _fitted(Cells(self.keys, self.counts, self.shift, n_cells))
 
     def edges(self) -> tuple[Array, Array]:
-        """Return the lowest and the highest score that belong to each cell."""
-        low = self.keys << np.uint64(self.shift)
-        return scores_of_keys(low), scores_of_keys(low | np.uint64((1 << self.shift) - 1))
+        """Return the lowest and the highest score that belong to each cell; beyond the infinities there is none."""
+        first, last = self._ends()
+        low, high = scores_of_keys(first), scores_of_keys(last)
+        return np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
+
+    @property
+    def of_no_number(self) -> NDArray[np.bool_]:
+        """Which cells no score belongs to: their bits are those of NaN."""
+        lowest, highest = keys_of(np.array([-np.inf, np.inf]))
+        first, last = self._ends()
+        return np.asarray((last < lowest) | (first > highest))
+
+    def _ends(self) -> tuple[Keys, Keys]:
+        first = self.keys << np.uint64(self.shift)
+        return first, first | np.uint64((1 << self.shift) - 1)
 
 
 def added(parts: list[Cells]) -> Cells:

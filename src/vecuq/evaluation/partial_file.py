@@ -107,7 +107,7 @@ def _checked(arrays: dict[str, Any], place: int, one: CountedHeader, known: Part
         raise ValueError(f"{keys!r} holds {n_cells:,} cells at shift {one.shift}, of at most {known.cells:,}")
     refuse(keys, "within the bits that are left", found.keys > np.uint64(2**64 - 1) >> np.uint64(one.shift), n_cells)
     low, high = found.edges()
-    refuse(keys, "the key of a number", np.isnan(low) & np.isnan(high), n_cells)
+    refuse(keys, "the key of a number", found.of_no_number, n_cells)
     kinds = 1 if COLUMNS[one.what] == 3 else 2
     rows = found.counts[:, :kinds].sum(axis=1).astype(float)
     refuse(counts, "of at least one row", rows < 1, n_cells)
