@@ -1,7 +1,7 @@
 """Summaries of labelled rows: rows a second, bytes, and how far every metric is from the exact one.
 
 Run with ``python -m benchmarks.summaries [rows in millions]``; the figures of docs/scale-decisions.md come from here.
-The exact metrics are those of all rows in memory, on 10 million rows; beyond that, only what the summary says of itself.
+The exact metrics are those of all rows in memory, on 10 million rows; beyond, what the summary says of itself.
 CPU seconds, one process.
 """
 
