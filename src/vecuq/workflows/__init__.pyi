@@ -50,6 +50,9 @@ from .measuring_choices import measure_choices as measure_choices
 from .monitoring import DEFAULT_WAIT as DEFAULT_WAIT
 from .monitoring import Monitored as Monitored
 from .monitoring import monitor as monitor
+from .parts import drift_part as drift_part
+from .parts import evaluation_part as evaluation_part
+from .parts import gate_part as gate_part
 from .ranking import Ranked as Ranked
 from .ranking import demo as demo
 from .ranking import evaluate_labels as evaluate_labels
