@@ -107,7 +107,8 @@ def _fit_split(
     """Fit the map to the rows that are not held back."""
     mapped = np.ones(len(table), dtype=bool)
     mapped[held] = False
-    known = MapRows.of_rows(table, np.asarray(table.values[mapped], dtype=float))
+    # Every column in one piece: all that follows works along them.
+    known = MapRows.of_rows(table, np.asarray(table.values.compress(mapped, axis=0), dtype=float, order="F"))
     ranker = fit_map(known, np.asarray(table.values[held], dtype=float), chosen, named=named, progress=progress)
     return ranker if codes is None or not len(held) else _in_groups(ranker, codes[held])
 
@@ -121,7 +122,7 @@ def fit_map(
     settings = replace(settings, weights=weights)
     varying = varying_columns(known, len(held))
     active = _few_columns(varying if weights is None else _weighted_columns(weights, varying, known))
-    rows = None if known.rows is None else known.rows[:, active]
+    rows = known.rows if known.rows is None or len(active) == len(known.columns) else known.rows[:, active]
     scaler = fit_scaler(known.low[active], known.high[active], settings.scaling, signed=reference.signed, rows=rows)
     scaler = replace(scaler, weights=active_weights(weights, known.columns, active))
     _warn_of_small_epsilon(scaler, settings)

@@ -167,7 +167,7 @@ class CloudMap:
         return np.asarray(self.log_v - (self.points**2).sum(axis=1) / self.epsilon)
 
     def _images(self, rows: Array) -> Array:
-        return self._project((rows * (2.0 / self.epsilon)) @ self.points.T + self._level)
+        return self._project((np.ascontiguousarray(rows) * (2.0 / self.epsilon)) @ self.points.T + self._level)
 
     def _far_images(self, rows: Array) -> Array:
         """Add column by column, each 0 at its edge: a huge column then never drowns the others."""
