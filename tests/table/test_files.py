@@ -514,3 +514,14 @@ def test_a_long_text_in_one_row_of_many_is_read(tmp_path, monkeypatch):
     monkeypatch.setenv("VECUQ_MAX_UNPACKED", "0.1")
     honest = parquet_of_texts(tmp_path / "t.parquet", ["x" * 1_000_000, "y"], [0] + [1] * 4_999)
     assert sum(map(len, read_batches(honest, columns=["a"]))) == 5_000
+
+
+def test_parquet_lists_the_different_values_of_a_column_only_where_they_repeat(tmp_path):
+    rng, n = np.random.default_rng(0), 10_000
+    table = pa.table({"score": rng.random(n), "p_value": rng.integers(9, size=n) / 9, "text": ["same"] * n})
+    write_batches(tmp_path / "a.parquet", table.to_batches())
+    with pq.ParquetFile(tmp_path / "a.parquet") as file:
+        group = file.metadata.row_group(0)
+        listed = [group.column(k).has_dictionary_page for k in range(3)]
+        assert file.read().equals(table)
+    assert listed == [False, True, True]
