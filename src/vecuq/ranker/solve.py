@@ -143,8 +143,12 @@ def _project(problem: Problem, q: int) -> Nodes | None:
 
 def in_units(rows: Array, low: Array, high: Array) -> Array:
     """Return rows with the range of every column brought to [-1, 1]; a constant column lies at -1."""
-    width = np.where(high > low, high - low, 1.0)
-    return np.clip(2.0 * ((rows - low) / width) - 1.0, -1.0, 1.0)
+    units = np.array(rows, dtype=float, order="F")  # every column in one piece: loops over rows are long then
+    units -= low
+    units /= np.where(high > low, high - low, 1.0)
+    units *= 2.0
+    units -= 1.0
+    return np.clip(units, -1.0, 1.0, out=units)
 
 
 def _solve_rows(problem: Problem, rows: Array, settings: Settings, progress: Progress | None) -> tuple[str, Potentials]:

@@ -36,7 +36,7 @@ class Matching:
         if self.named and names_of(data) is not None:
             return ScoreTable.of(data, columns=self.columns, flip=self.flipped).values
         values = self._by_position(ScoreTable.of(data))
-        return ScoreTable(self.columns, values).flip(self.flipped).values
+        return ScoreTable(self.columns, values).flip(self.flipped).values if self.flipped else values
 
     def absent_from(self, data: Any) -> list[str]:
         """Return the fitted columns that named data lack; none if they lack all, for then something else is wrong."""

@@ -33,8 +33,9 @@ class Scaler:
 
     def transform(self, values: Array) -> Array:
         """Scale rows, shape (rows, columns); increasing in every column, never infinite."""
+        scaled = np.array(values, dtype=float, order="F")  # every column in one piece: loops over rows are long then
         with np.errstate(over="ignore"):
-            scaled = values - self.lower
+            scaled -= self.lower
             scaled /= self.span
         np.clip(scaled, -SCALED_LIMIT, SCALED_LIMIT, out=scaled)
         if len(self.knots):
