@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import kstest, spearmanr
 from sklearn.base import clone
 
-from vecuq import Gate, Monitor, ScoreTable, Settings, VecUQ, fit_ranker, load, sketch
+from vecuq import Gate, Monitor, ScoreTable, Settings, VecUQ, VecUQPipeline, fit_ranker, load, sketch
 from vecuq.cascade import Cascade
 from vecuq.doctor import examine
 from vecuq.errors import ColumnError, SettingError, TableError
@@ -322,3 +322,19 @@ def test_a_gate_a_monitor_a_cascade_and_the_doctor_take_many_columns(ranker):
     found = {finding.check: finding for finding in examine(ROWS)}
     assert "ranked in groups" in found["grid"].what
     assert found["monotone"].severity == "ok"
+
+
+def test_a_pipeline_takes_many_measures():
+    rng = np.random.default_rng(0)
+    measures = [
+        f"{kind}_{rule}_1{end}"
+        for kind, end in (("bayes", ""), ("total", "_1"), ("excess", "_1"), ("excess", "_2"))
+        for rule in ("log", "brier", "spherical")
+    ]
+    pipeline = VecUQPipeline(measures=measures).fit(rng.normal(size=(3, 400, 4)))
+    new = rng.normal(size=(3, 30, 4))
+    assert len(pipeline.ranker_.diagnostics.column_groups) == 4
+    npt.assert_array_equal(load(pipeline.to_bytes()).uncertainty(new), pipeline.uncertainty(new))
+    npt.assert_allclose(
+        pipeline.explain(new).sum(axis=1) + pipeline.ranker_.baseline, pipeline.uncertainty(new), rtol=1e-12
+    )
