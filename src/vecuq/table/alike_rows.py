@@ -54,17 +54,14 @@ def row_type(names: Sequence[str]) -> type[msgspec.Struct] | None:
     >>> msgspec.json.encode(row_type(("a b", "p"))(1.5, None))
     b'{"a b":1.5,"p":null}'
     """
-    fields = {_field(k): name for k, name in enumerate(names)}
+    if not names:
+        return None
+    keys = {_field(k): name for k, name in enumerate(names)}
     try:
-        return (
-            msgspec.defstruct("Row", [(field, Any) for field in fields], rename=fields, **_STRICT) if fields else None
-        )
+        # No row holds itself, so the garbage collector need not look at them.
+        return msgspec.defstruct("Row", [(one, Any) for one in keys], rename=keys, forbid_unknown_fields=True, gc=False)
     except ValueError:  # a key with a quote, a backslash or a line break
         return None
-
-
-# No row holds itself, so the garbage collector need not look at them.
-_STRICT = {"forbid_unknown_fields": True, "gc": False}
 
 
 @lru_cache(maxsize=64)

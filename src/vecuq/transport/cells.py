@@ -51,7 +51,7 @@ class Cells:
 
     def groups(self, rows: Array) -> Iterator[tuple[Array, NDArray[np.intp]]]:
         """Yield the centre of each occupied cell and the indices of its rows."""
-        if self._is_single:
+        if self.is_single:
             yield self.origin, np.arange(len(rows))
             return
         index = np.rint((rows - self.origin) / (2.0 * self.half))
@@ -82,7 +82,8 @@ class Cells:
         return [_exponentials(*each) for each in zip(self.axes, slopes, self._steps, strict=True)]
 
     @cached_property
-    def _is_single(self) -> bool:
+    def is_single(self) -> bool:
+        """Whether one cell holds everything."""
         return bool(np.isinf(self.half).all())
 
     @cached_property

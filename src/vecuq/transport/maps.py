@@ -50,6 +50,8 @@ class GridMap:
         if block is None:
             block = FEW if len(rows) <= FEW and self._few_are_alike else BLOCK
         near = np.minimum(np.maximum(rows, self._saturation[0]), self._saturation[1])
+        if self._cells.is_single:
+            return in_blocks(self._images_at_home, near, n_jobs, block=block)
         groups = list(self._cells.groups(near))
         if len(groups) == 1:
             return in_blocks(self._images_in(groups[0][0]), near, n_jobs, block=block)
@@ -69,6 +71,9 @@ class GridMap:
     def _images_in(self, centre: Array) -> Callable[[Array], Array]:
         matrix = self._home if np.array_equal(centre, self._cells.origin) else self._tilt_to(centre)
         return lambda block: self._images(block, centre, matrix)
+
+    def _images_at_home(self, block: Array) -> Array:
+        return self._images(block, self._cells.origin, self._home)
 
     @cached_property
     def _in_box(self) -> BoxMap | None:

@@ -22,7 +22,7 @@ from vecuq.transport.projection import chebyshev_values
 Places = NDArray[np.intp]
 
 # Small enough for all products of a block to stay in the cache.
-_ROWS = 768
+ROWS = 768
 # By how much the degrees of a product may exceed those of one column, within a half of the columns.
 _BEYOND = 2
 # Products of the first half that are multiplied at once: with fewer, BLAS has too little to do at a time.
@@ -37,9 +37,9 @@ def chebyshev_moments(units: Array, q: int) -> Array:
     """
     m = units.shape[1]
     left, right = _Side.of(q, m // 2), _Side.of(q, m - m // 2)
-    tiles = list(_tiles(left, right, _highest(q)))
+    tiles = moment_tiles(q, m)
     total = np.zeros((len(left.degrees), len(right.degrees)))
-    for span in spans(len(units), _ROWS):
+    for span in spans(len(units), ROWS):
         block = scratch("units of a block", m, span.stop - span.start)
         block[...] = units[span].T
         tables = scratch("chebyshev values", m, q, block.shape[1])
@@ -118,11 +118,13 @@ def _runs(sizes: list[int], q: int) -> Iterator[tuple[slice, slice]]:
                 yield slice(ends[k], ends[k + 1]), slice(degree - k, degree - k + 1)
 
 
-def _tiles(left: _Side, right: _Side, limit: int) -> Iterator[tuple[slice, slice]]:
-    """Yield which products of the first half to multiply by which of the second: always the first few of those."""
-    start = 0
+def moment_tiles(q: int, m: int) -> list[tuple[slice, slice]]:
+    """Return which products of the first half to multiply by which of the second: always the first few of those."""
+    left, right = _Side.of(q, m // 2), _Side.of(q, m - m // 2)
+    tiles, start = [], 0
     for end in np.cumsum(np.bincount(left.degrees)).tolist():
         if end - start >= _FEWEST or end == len(left.degrees):
-            most = limit - int(left.degrees[start])
-            yield slice(start, end), slice(int(np.searchsorted(right.degrees, most, side="right")))
+            most = _highest(q) - int(left.degrees[start])
+            tiles.append((slice(start, end), slice(int(np.searchsorted(right.degrees, most, side="right")))))
             start = end
+    return tiles

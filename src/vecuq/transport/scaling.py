@@ -37,7 +37,7 @@ class Scaler:
         with np.errstate(over="ignore"):
             scaled -= self.lower
             scaled /= self.span
-        np.clip(scaled, -SCALED_LIMIT, SCALED_LIMIT, out=scaled)
+        np.minimum(np.maximum(scaled, -SCALED_LIMIT, out=scaled), SCALED_LIMIT, out=scaled)
         if len(self.knots):
             for k in range(scaled.shape[1]):
                 _through_knots(values[:, k], *self.levels(k), scaled[:, k])
