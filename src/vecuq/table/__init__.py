@@ -11,6 +11,7 @@ from vecuq.table.score_table import ScoreTable
 from vecuq.table.source import (
     BATCH_ROWS,
     EXTENSIONS,
+    PartFile,
     PathLike,
     TableSource,
     is_stdio,
@@ -33,6 +34,7 @@ __all__ = [
     "Fingerprints",
     "Hashes",
     "Matching",
+    "PartFile",
     "PathLike",
     "ScoreTable",
     "Suspicion",

@@ -48,6 +48,17 @@ from .measuring_choices import measure_choices as measure_choices
 from .monitoring import DEFAULT_WAIT as DEFAULT_WAIT
 from .monitoring import Monitored as Monitored
 from .monitoring import monitor as monitor
+from .part_files import Bad as Bad
+from .part_files import BadPartError as BadPartError
+from .part_files import Counted as Counted
+from .part_files import Made as Made
+from .part_files import Part as Part
+from .part_files import PartJob as PartJob
+from .part_jobs import PartsDone as PartsDone
+from .part_jobs import run_parts as run_parts
+from .part_store import MANIFEST as MANIFEST
+from .part_store import STAGING as STAGING
+from .part_store import LocalStore as LocalStore
 from .ranking import Ranked as Ranked
 from .ranking import demo as demo
 from .ranking import evaluate_labels as evaluate_labels
@@ -61,6 +72,8 @@ from .scoring import score as score
 from .scoring_answers import holds_judge as holds_judge
 from .scoring_answers import load_answers as load_answers
 from .scoring_answers import score_answers as score_answers
+from .scoring_parts import ScoredParts as ScoredParts
+from .scoring_parts import score_parts as score_parts
 from .studies import STUDY_NAMES as STUDY_NAMES
 from .studies import reproduce as reproduce
 from .tally_of_answers import MeasuredAnswers as MeasuredAnswers

@@ -1,0 +1,80 @@
+"""Options for folders of part files: one output per input, resumable, on this machine or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vecuq.cli.options import choice
+from vecuq.cli.talk import note
+from vecuq.errors import SettingError
+
+PARTS = "Folders of part files"
+# Options that mean nothing where one file is written.
+FOR_PARTS = ("resume", "skip_bad", "format")
+
+
+class FolderPath(type(Path())):  # type: ignore[misc]
+    """A path that was typed with a slash at its end, so it means a folder."""
+
+
+def out_path(typed: Any) -> Path:
+    """Return what `-o` names; `Path` alone would forget the slash at the end."""
+    return FolderPath(typed) if str(typed).endswith(("/", "\\")) else Path(typed)
+
+
+Parts = Annotated[
+    bool,
+    choice(
+        "Write one output per input file into the folder -o. Also without this option if -o ends in / or is a folder.",
+        PARTS,
+    ),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with a job that was stopped.", rich_help_panel=PARTS)]
+SkipBad = Annotated[
+    bool,
+    typer.Option("--skip-bad", help="Leave out input files that cannot be read, and list them.", rich_help_panel=PARTS),
+]
+Format = Annotated[str | None, choice("Ending of the outputs, such as parquet; without it, that of each input.", PARTS)]
+
+
+def into_folder(out: Path, given: Mapping[str, Any]) -> bool:
+    """Whether a command writes part files; raise if options for part files are given for one file."""
+    wanted = bool(given["parts"]) or isinstance(out, FolderPath) or out.is_dir()
+    if str(out) == "-" and given["parts"]:
+        raise SettingError("--parts writes a folder, and -o - is stdout; name a folder.")
+    stray = [f"--{name.replace('_', '-')}" for name in FOR_PARTS if given[name]]
+    if stray and not wanted:
+        raise SettingError(f"{', '.join(stray)}: for a folder of part files; end -o in /, or add --parts.")
+    if given["resume"] and given["force"]:
+        raise SettingError("--resume goes on with a job and --force starts again; leave one out.")
+    return wanted
+
+
+def folder_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a job over part files is told, by the options of a command."""
+    return {name: given[name] for name in ("resume", "force", "skip_bad", "format")} | {"n_jobs": given["jobs"]}
+
+
+def refuse_together(context: typer.Context, names: Sequence[str]) -> None:
+    """Raise if an option was given that works on one table only."""
+    from vecuq.cli.options import refuse_options
+
+    refuse_options(context, names, "one output file", "part files in a folder")
+
+
+@contextmanager
+def saying_how_to_go_on(out: Path) -> Iterator[None]:
+    """Say on an interrupt that nothing finished is lost."""
+    from vecuq.workflows import STAGING
+
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        if (out / STAGING).is_dir():
+            note(f"stopped; finished parts are kept in {out / STAGING}. Run again with --resume to go on.")
+        raise
