@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from vecuq.cli.options import choice
-from vecuq.cli.talk import note
+from vecuq.cli.options import choice, refuse_options
+from vecuq.cli.talk import counted, note
 from vecuq.errors import SettingError
+from vecuq.table import is_table_name
 
 PARTS = "Folders of part files"
 # Options that mean nothing where one file is written.
@@ -44,7 +45,8 @@ Format = Annotated[str | None, choice("Ending of the outputs, such as parquet; w
 
 def into_folder(out: Path, given: Mapping[str, Any]) -> bool:
     """Whether a command writes part files; raise if options for part files are given for one file."""
-    wanted = bool(given["parts"]) or isinstance(out, FolderPath) or out.is_dir()
+    # A folder with the name of a table is more likely a slip than a wish.
+    wanted = bool(given["parts"]) or isinstance(out, FolderPath) or (out.is_dir() and not is_table_name(out))
     if str(out) == "-" and given["parts"]:
         raise SettingError("--parts writes a folder, and -o - is stdout; name a folder.")
     stray = [f"--{name.replace('_', '-')}" for name in FOR_PARTS if given[name]]
@@ -62,9 +64,14 @@ def folder_options(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def refuse_together(context: typer.Context, names: Sequence[str]) -> None:
     """Raise if an option was given that works on one table only."""
-    from vecuq.cli.options import refuse_options
-
     refuse_options(context, names, "one output file", "part files in a folder")
+
+
+def parts_in_words(done: Any) -> str:
+    """Return how many parts were made, earlier and now, and how many inputs were left out."""
+    kept = f" ({done.n_kept:,} of them before)" if done.n_kept else ""
+    skipped = f", {counted(len(done.skipped), 'input')} left out" if done.skipped else ""
+    return f"{counted(done.n_parts, 'part')}{kept}{skipped}"
 
 
 @contextmanager

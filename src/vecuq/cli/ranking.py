@@ -50,6 +50,7 @@ from vecuq.cli.part_options import (
     folder_options,
     into_folder,
     out_path,
+    parts_in_words,
     refuse_together,
     saying_how_to_go_on,
 )
@@ -145,6 +146,12 @@ def score(
             raise SettingError(_NO_STATE)
         pipeline = workflows.load_answers(model, **models)
     if in_folder:
+        if pipeline is not None:
+            with usage_errors():
+                raise SettingError(
+                    "Answers are scored as one table, for lines of several files may belong together; name one file, "
+                    "such as -o decided.parquet."
+                )
         _score_parts(context, wanted)
         return
     if pipeline is not None:
@@ -182,9 +189,7 @@ def _score_parts(context: typer.Context, wanted: workflows.Wanted) -> None:
         if given["as_json"]:
             print_json({"out": str(out), **done.to_dict()})
         else:
-            kept = f" ({done.n_kept:,} of them before)" if done.n_kept else ""
-            skipped = f", {counted(len(done.skipped), 'input')} left out" if done.skipped else ""
-            echo(f"{_summary(done.scored, wanted)} in {counted(done.n_parts, 'part')}{kept}{skipped} -> {out}")
+            echo(f"{_summary(done.scored, wanted)} in {parts_in_words(done)} -> {out}")
 
 
 def _score_answers(

@@ -45,6 +45,8 @@ from .measuring_choices import CHOICE_MEASURES as CHOICE_MEASURES
 from .measuring_choices import MeasuredChoices as MeasuredChoices
 from .measuring_choices import holds_choices as holds_choices
 from .measuring_choices import measure_choices as measure_choices
+from .measuring_parts import MeasuredParts as MeasuredParts
+from .measuring_parts import measure_parts as measure_parts
 from .monitoring import DEFAULT_WAIT as DEFAULT_WAIT
 from .monitoring import Monitored as Monitored
 from .monitoring import monitor as monitor
