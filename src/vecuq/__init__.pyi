@@ -36,6 +36,7 @@ from .pipeline import AnswerPipeline as AnswerPipeline
 from .pipeline import VecUQPipeline as VecUQPipeline
 from .pipeline import Verdict as Verdict
 from .ranker import Diagnostics as Diagnostics
+from .ranker import PartialFit as PartialFit
 from .ranker import Ranker as Ranker
 from .ranker import Ranking as Ranking
 from .ranker import Settings as Settings

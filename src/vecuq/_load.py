@@ -15,6 +15,7 @@ from vecuq.errors import ModelFileError, SettingError
 _READERS = {
     "model": ("vecuq.ranker", "ranker_of"),
     "sketch": ("vecuq.ranker", "sketch_of"),
+    "partial": ("vecuq.ranker", "partial_of"),
     "pipeline": ("vecuq.pipeline", "pipeline_of"),
     "answer_pipeline": ("vecuq.pipeline", "answers_of"),
     "monitor": ("vecuq.monitor", "monitor_of"),
@@ -27,6 +28,7 @@ _READERS = {
 _REMEDIES = {
     "model": "Fit it again.",
     "sketch": "Sketch the rows again.",
+    "partial": "Gather the rows again.",
     "pipeline": "Fit it again.",
     "answer_pipeline": "Fit it again.",
     "monitor": "Start again with another state file.",
@@ -41,9 +43,9 @@ _SUPPLIED = ("embed", "nli", "judge", "command", "similarity", "lexical")
 
 
 def load(source: Source, *, ranker: Any = None, **supplied: Any) -> Any:
-    """Read a model, pipeline, gate, live gate, monitor, sketch or Conformal that was saved; refuse anything else.
+    """Read what was saved: a model, pipeline, gate, live gate, monitor, sketch, partial fit or Conformal.
 
-    Nothing that a file names is run or called.
+    Anything else is refused. Nothing that a file names is run or called.
 
     Parameters
     ----------

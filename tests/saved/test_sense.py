@@ -18,6 +18,7 @@ from vecuq import (
     Gate,
     LiveGate,
     Monitor,
+    PartialFit,
     Ranker,
     ScoreTable,
     Settings,
@@ -63,6 +64,12 @@ def weighted_model():
 def streamed_model():
     chunks = [ScoreTable.of(part) for part in np.split(ROWS, 4)]
     return fit_stream(lambda: iter(chunks), Settings(epsilon=1.0, n_targets=27))
+
+
+def partial(few=True, sample=False):
+    """Gather rows: all are kept, or those held back beside a sketch or a sample."""
+    start = PartialFit(settings=Settings(n_targets=27, epsilon=9.0), n_rows=None if few else 6000)
+    return (start.for_sample() if sample else start).update(ROWS)
 
 
 def monitor(new):
@@ -116,6 +123,9 @@ MADE = {
     "streamed": streamed_model,
     "of a sketch": lambda: fit_ranker(sketch(ROWS), Settings(n_targets=27, epsilon=2.0)),
     "sketch": lambda: sketch(ROWS, ranges=dict.fromkeys(("x0", "x1", "x2"), (-0.5, 9.0)), nodes=8),
+    "partial fit": lambda: partial(few=False),
+    "partial fit of few rows": partial,
+    "partial fit with a sample": lambda: partial(few=False, sample=True),
     "cross": lambda: fit_ranker(ROWS, Settings(**FEW, holdback="cross")),
     "conformal": lambda: Conformal(z_sum(columns=list(WITH_CONSTANT), flip=["b"])).fit(WITH_CONSTANT),
     "conformal in groups": lambda: Conformal(copula()).fit(
@@ -149,8 +159,11 @@ def numbers_of_ranker(ranker):
     return found
 
 
-def numbers_of(thing):
+def numbers_of(thing):  # noqa: PLR0911 - one for each kind
     """Return what a loaded thing says of new rows."""
+    if isinstance(thing, PartialFit):
+        thing = thing + thing.empty().update(ROWS[::-1] + 0.5, first_row=60)
+        return [*numbers_of_ranker(thing.fit()), thing.count, thing.n_dropped]
     if isinstance(thing, Ranker | Sketch):
         ranker = fit_ranker(thing, Settings(n_targets=27, epsilon=9.0)) if isinstance(thing, Sketch) else thing
         return numbers_of_ranker(ranker)
@@ -245,6 +258,10 @@ OF_LIVE = {
     *(f"epochs.{name}" for name in ("decided", "accepted", "audited", "wrong")),
     *("n_labels", "n_unaudited", "audits.labels", "memory.codes", "memory.hashes"),
 }
+OF_PARTS = {
+    *("columns", "part", "n_dropped", "rows.hashes", "rows.values"),
+    *(f"settings.{name}" for name in ("alpha", "anchors", "epsilon", "n_targets", "overshoot", "random_state", "tol")),
+}
 NOT_FOUND_OUT = {
     "model": OF_MODELS - {"columns"},
     "cloud": OF_MODELS - {"columns"},
@@ -262,6 +279,10 @@ NOT_FOUND_OUT = {
     # It keeps no row that could be scored again.
     "of a sketch": {"columns", "settings.overshoot", "kept.centre", "scaler.lower", "scaler.span"},
     "sketch": {"columns", "box_low", "box_high", "seen_low", "seen_high"},
+    # What was gathered and how: nothing else remembers it.
+    "partial fit": OF_PARTS | {"box_low", "box_high", "seen_low", "moments"},
+    "partial fit of few rows": OF_PARTS | {"settings.holdback"},
+    "partial fit with a sample": OF_PARTS | {"sample.hashes", "sample.values", "seen_low", "seen_high"},
     "cross": set(),
     "conformal": {"alpha", "columns", "flipped", "named"},
     "conformal in groups": {"alpha", "columns"},
@@ -293,8 +314,24 @@ NOT_FOUND_OUT = {
     "live for long": OF_LIVE | {"closed.lost", "closed.peak"},
 }
 # A decision that was another, a name that new rows lack, medians that reasons need, a density of other members.
-SAID_IN_USE = {"memory.codes", "memory.hashes", "columns", "kept.centre", "shape", "density/knn/rows"}
-QUICK = ("model", "weighted", "sketch", "monitor", "pipeline", "answer pipeline", "gate", "live", "conformal", "cross")
+# Settings that the rows gathered so far do not allow.
+SAID_IN_USE = {
+    *("memory.codes", "memory.hashes", "columns", "kept.centre", "shape", "density/knn/rows"),
+    *("flip", "settings.anchors", "settings.reference"),
+}
+QUICK = (
+    "model",
+    "weighted",
+    "sketch",
+    "partial fit",
+    "monitor",
+    "pipeline",
+    "answer pipeline",
+    "gate",
+    "live",
+    "conformal",
+    "cross",
+)
 SLOW = tuple(name for name in MADE if name not in QUICK)
 
 

@@ -140,7 +140,8 @@ def fit(
         answers.fit_texts(context, calibration, model, given, context.params)
         return
     with usage_errors():
-        refuse_options(context, answers.FOR_ANSWERS, "answers of a language model", "a table of scores")
+        only_answers = [name for name in answers.FOR_ANSWERS if name != "jobs"]
+        refuse_options(context, only_answers, "answers of a language model", "a table of scores")
         given["weights"] = _by_column(listed(weights))
         rows = _labelled(labelled, wrong, weights)
         one_of("missing", missing, workflows.FIT_MISSING)
@@ -158,6 +159,7 @@ def fit(
                 watch=watch,
                 labelled=rows,
                 group=group,
+                n_jobs=-1 if jobs is None else jobs,
             )
         if as_json:
             print_json(fit_as_dict(done, model))
@@ -232,6 +234,9 @@ def print_fit(done: workflows.Fitted, model: Path) -> None:
             "weights": weights_line(ranker.settings.weights),
             "not scores": ", ".join(done.set_aside),
             "rows": f"{went.n_map:,} for the map, {held}",
+            "sample": f"{went.n_sampled:,} rows, drawn at random, stand for those of the map"
+            if went.n_sampled
+            else None,
             "dropped": f"{counted(done.n_dropped, 'row')} with missing or infinite scores" if done.n_dropped else None,
             "plan": f"{went.solver} solver, {went.sweeps} sweeps, marginal error {went.marginal_error:.1e}",
             "model": str(model),

@@ -49,12 +49,12 @@ def _header_of(ranker: Ranker) -> dict[str, Any]:
         "map": "grid" if isinstance(ranker.rank_map, GridMap) else "cloud",
         "settings": {name: value for name, value in ranker.settings.to_dict().items() if name != "weights"},
         "diagnostics": ranker.diagnostics.to_dict(),
-        **_header_of_weights(Weights.of(ranker.settings.weights)),
+        **header_of_weights(Weights.of(ranker.settings.weights)),
         **({} if ranker.n_groups is None else {"groups": ranker.n_groups}),
     }
 
 
-def _header_of_weights(weights: Weights | None) -> dict[str, Any]:
+def header_of_weights(weights: Weights | None) -> dict[str, Any]:
     """Return what the header states of weights; nothing without any, so that such files stay as they were."""
     if weights is None:
         return {}
@@ -94,8 +94,8 @@ def _prints_of(name: str, prints: Fingerprints | None) -> dict[str, Any]:
 def ranker_of(header: dict[str, Any], arrays: dict[str, Array]) -> Ranker:
     """Put a ranker together again; raise if a part of it makes no sense, by itself or beside the others."""
     known = checked_header(header, ModelHeader)
-    weights = _weights_of(known.weights, arrays)
-    settings = _settings_of(known.settings, weights)
+    weights = weights_of(known.weights, arrays)
+    settings = settings_of(known.settings, weights)
     check_model(known, settings, arrays)
     ranker = Ranker(
         columns=known.columns,
@@ -136,7 +136,8 @@ def _map_of(known: ModelHeader, arrays: dict[str, Array], epsilon: float) -> Ran
     return GridMap(axes, arrays["log_v"], epsilon, (arrays["low"], arrays["high"]))
 
 
-def _weights_of(known: WeightsHeader | None, arrays: dict[str, Array]) -> Weights | None:
+def weights_of(known: WeightsHeader | None, arrays: dict[str, Array]) -> Weights | None:
+    """Put weights together again."""
     if known is None:
         return None
     if not known.n_labels:
@@ -145,7 +146,7 @@ def _weights_of(known: WeightsHeader | None, arrays: dict[str, Array]) -> Weight
     return Weights(known.columns, known.numbers, *labels, saved_prints(LABELLED_PRINTS, arrays))
 
 
-def _settings_of(saved: dict[str, Any], weights: Weights | None) -> Settings:
+def settings_of(saved: dict[str, Any], weights: Weights | None) -> Settings:
     """Return the settings; a reference object is known by its representation only, which scoring never needs."""
     if saved.get("tail", "overshoot") != "overshoot":
         raise ModelFileError(

@@ -34,6 +34,11 @@ class Diagnostics:
         Columns left out because they did not vary in calibration.
     monotone_violations
         Share of trial steps at which raising a column lowered the score; None where that does not apply.
+    held_by
+        How the held-back rows were chosen: ``"draw"``, at random from all rows; ``"place"`` or ``"id"``, by a seeded
+        hash of each row's number or id.
+    n_sampled
+        How many rows, drawn at random, stood for those of the map; None if all of them did.
     """
 
     solver: str
@@ -47,7 +52,11 @@ class Diagnostics:
     anchor_mass: float
     constant_columns: tuple[str, ...]
     monotone_violations: float | None
+    held_by: str = "draw"
+    n_sampled: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {**asdict(self), "constant_columns": list(self.constant_columns)}
+        """Return plain values; how rows were held back and sampled only where it is not the usual way."""
+        values = {**asdict(self), "constant_columns": list(self.constant_columns)}
+        usual = {"held_by": "draw", "n_sampled": None}
+        return {name: value for name, value in values.items() if name not in usual or value != usual[name]}

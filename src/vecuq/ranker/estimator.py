@@ -15,12 +15,12 @@ from vecuq._check import Array, keywords_only, one_of, warn_user
 from vecuq.conformal import Seed
 from vecuq.errors import CalibrationWarning, SettingError
 from vecuq.ranker.describe import card_of
-from vecuq.ranker.fit import fit_map, fit_ranker
+from vecuq.ranker.fit import fit_ranker
 from vecuq.ranker.missing import MISSING_CHOICES
+from vecuq.ranker.partial import PartialFit
 from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.ranking import How, Ranking
 from vecuq.ranker.settings import PAPER, Settings
-from vecuq.ranker.stream import gather
 from vecuq.table import ScoreTable, TakesScores
 
 
@@ -154,8 +154,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
     def partial_fit(self, X: Any, y: Any = None) -> VecUQ:
         """Add calibration rows to those seen before, without keeping them; ``y`` is ignored.
 
-        Rows are summarised in a :class:`vecuq.Sketch`, whose ranges must hold all rows to come: give ``ranges``, or
-        the first call's rows set them. A later row outside is an error that says so.
+        Up to 5,000 rows are kept; then they are summarised in a :class:`vecuq.PartialFit`.
         """
         before = getattr(self, "gathered_", None)
         if before is None:
@@ -163,8 +162,9 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         else:
             values = self.ranker_.values_of(self._new_rows(X))
             table = ScoreTable(self.ranker_.columns, values, flipped=self.ranker_.flipped)
-        gathered = gather(before, table, self._settings(), ranges=self._ranges(table))
-        ranker = fit_map(gathered.known, gathered.held, self._settings(), named=hasattr(self, "feature_names_in_"))
+        start = PartialFit(settings=self._settings(), ranges=self._ranges(table)) if before is None else before
+        gathered = start + start.empty().update(table, first_row=start.n_seen)
+        ranker = gathered.fit(self._settings(), named=hasattr(self, "feature_names_in_"))
         self.gathered_ = gathered  # only now: a chunk that could not be fitted leaves everything as it was
         return self._fitted(ranker)
 

@@ -19,7 +19,7 @@ from vecuq.ranker.forecast import Progress
 from vecuq.ranker.judge import judge_plan, monotone_violations
 from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.rows import MapRows, held_back_rows, kept_rows
-from vecuq.ranker.settings import Settings
+from vecuq.ranker.settings import MOST_TARGETS, Settings
 from vecuq.ranker.sketches import Sketch
 from vecuq.ranker.solve import Problem, solve_transport
 from vecuq.ranker.weights import Weights, active_weights
@@ -122,13 +122,18 @@ def fit_map(
     varying = varying_columns(known, len(held))
     active = _few_columns(varying if weights is None else _weighted_columns(weights, varying, known))
     rows = None if known.rows is None else known.rows[:, active]
-    scaler = fit_scaler(known.low[active], known.high[active], settings.scaling, signed=reference.signed, rows=rows)
+    scaled_by = rows if known.n_sampled is None else _with_extremes(rows, known, active)
+    scaler = fit_scaler(
+        known.low[active], known.high[active], settings.scaling, signed=reference.signed, rows=scaled_by
+    )
     scaler = replace(scaler, weights=active_weights(weights, known.columns, active))
     _warn_of_small_epsilon(scaler, settings)
     low, high = scaler.transform(np.stack([known.low[active], known.high[active]]))
     corners = outer_anchors(low, high, settings.anchors, signed=reference.signed)
     row_weight, corners = shared_mass(known.count, corners, settings.anchor_mass)
-    targets = reference_targets(reference, settings, known.count, corners, len(active))
+    if known.n_sampled is not None:  # each row of a sample stands for several
+        row_weight *= known.count / known.n_sampled
+    targets = reference_targets(reference, settings, known.n_sampled or known.count, corners, len(active))
     scaled = None if rows is None else scaler.transform(rows)
     nodes = None if known.sketch is None else _scaled_nodes(known.sketch, active, scaler, row_weight)
     problem = Problem(scaled, nodes, known.count, low, high, row_weight, corners, targets)
@@ -149,6 +154,7 @@ def fit_map(
             name for k, name in enumerate(known.columns) if k not in varying and (weights is None or weights[name])
         ),
         monotone_violations=None,
+        n_sampled=known.n_sampled,
     )
     ranker = Ranker(
         columns=known.columns,
@@ -194,6 +200,12 @@ def _in_groups(ranker: Ranker, codes: NDArray[np.int64]) -> Ranker:
         order = np.argsort(ranker.rank_complete(ranker.kept.held)[1], kind="stable")
     kept = replace(ranker.kept, held=ranker.kept.held[order], groups=group_codes(codes[order], len(order)))
     return replace(ranker, kept=kept)
+
+
+def _with_extremes(rows: Array | None, known: MapRows, active: list[int]) -> Array:
+    """Return the rows of a sample and, so that quantiles go as far as all rows, the extremes of all."""
+    ends = np.stack([known.low[active], known.high[active]])
+    return ends if rows is None else np.concatenate([rows, ends])
 
 
 def _scaled_nodes(made: Sketch, active: list[int], scaler: Scaler, row_weight: float) -> Nodes:
@@ -274,6 +286,11 @@ def reference_targets(
         wanted = auto_targets(n_columns, settings.epsilon)
     elif isinstance(settings.n_targets, str):
         wanted = n_rows + _count(corners)
+        if wanted > MOST_TARGETS:
+            raise SettingError(
+                f"n_targets='rows' means {wanted:,} reference points here, and {MOST_TARGETS:,} is the most. "
+                f"Give their number."
+            )
     else:
         wanted = settings.n_targets
     if settings.grid == "authors":

@@ -30,6 +30,7 @@ from vecuq.ranker.weights import Weights, active_weights
 from vecuq.transport import MAX_COLUMNS, SCALINGS, named_reference
 
 MAPS = ("grid", "cloud")
+HELD_BY = ("draw", "place", "id")
 
 
 class ScalerHeader(Struct):
@@ -56,6 +57,13 @@ class DiagnosticsHeader(Struct):
     anchor_mass: Share
     constant_columns: tuple[str, ...]
     monotone_violations: Share | None
+    held_by: str = "draw"
+    n_sampled: AtLeastOne | None = None
+
+    def __post_init__(self) -> None:
+        one_of("held_by", self.held_by, HELD_BY)
+        if self.n_sampled is not None and self.n_sampled >= self.n_map:
+            raise ValueError(f"a sample of {self.n_sampled:,} rows cannot stand for {self.n_map:,}")
 
 
 class WeightsHeader(Struct):
@@ -227,7 +235,9 @@ def _check_kept(went: DiagnosticsHeader, arrays: dict[str, Array], sizes: dict[s
     if n_kept < n_held:  # where the map knew a sketch only, some of the held-back rows became draws
         fits = n_draws == min(N_DRAWS, n_held // 2) and n_kept + n_draws == n_held
     else:
-        fits = n_kept == n_held and (n_draws == min(N_DRAWS, went.n_map) or (not n_draws and n_held < 2))
+        fits = n_kept == n_held and (
+            n_draws == min(N_DRAWS, went.n_sampled or went.n_map) or (not n_draws and n_held < 2)
+        )
     if not fits:
         raise ValueError(
             f"'kept.held' holds {n_kept:,} rows and 'kept.draws' {n_draws:,}, of {n_held:,} that were held back and "
@@ -237,7 +247,7 @@ def _check_kept(went: DiagnosticsHeader, arrays: dict[str, Array], sizes: dict[s
         held = [arrays["kept.held"], *([arrays["kept.draws"]] if n_kept < n_held else [])]
         medians = _are_medians(arrays["kept.centre"], held)
         refuse("kept.centre", "a median of the held-back rows", ~medians, len(medians))
-    elif sizes["rows"] != (went.n_map if n_draws else 1):
+    elif sizes["rows"] != ((went.n_sampled or went.n_map) if n_draws else 1):
         raise ValueError(f"'calibration' holds {sizes['rows']:,} scores, of {went.n_map:,} rows of the map")
 
 

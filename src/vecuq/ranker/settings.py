@@ -11,6 +11,9 @@ from vecuq.errors import SettingError
 from vecuq.ranker.weights import Weights
 from vecuq.transport import GRIDS, SCALINGS, Reference, named_reference, reference_name
 
+# More reference points take more memory than a machine has.
+MOST_TARGETS = 10_000_000
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -109,8 +112,8 @@ class Settings:
     def _check_targets(self) -> None:
         if isinstance(self.n_targets, str):
             one_of("n_targets", self.n_targets, ("auto", "rows"))
-        elif whole_number("n_targets", self.n_targets, 2) > 10_000_000:
-            raise SettingError(f"n_targets must be at most 10,000,000; got {self.n_targets!r}.")
+        elif whole_number("n_targets", self.n_targets, 2) > MOST_TARGETS:
+            raise SettingError(f"n_targets must be at most {MOST_TARGETS:,}; got {self.n_targets!r}.")
 
     @property
     def share(self) -> float:

@@ -3,6 +3,7 @@
 from vecuq.table.cells import python_cells
 from vecuq.table.choice import CONTRIBUTION, QUALITY, RESERVED, is_added
 from vecuq.table.doubts import warn_of_columns
+from vecuq.table.draws import id_hashes, place_hashes
 from vecuq.table.front import TakesScores
 from vecuq.table.matching import Matching
 from vecuq.table.prints import MOST_HASHES, Fingerprints, Hashes, row_hashes
@@ -44,11 +45,13 @@ __all__ = [
     "TakesScores",
     "count_rows",
     "find_suspicions",
+    "id_hashes",
     "is_added",
     "is_stdio",
     "is_table_name",
     "is_text_table",
     "kind_of",
+    "place_hashes",
     "python_cells",
     "read_batches",
     "read_table",

@@ -36,7 +36,7 @@ def row_hashes(values: Array) -> Hashes:
     found = np.full(len(values), values.shape[1], dtype=np.uint64)
     for span in spans(len(values), _BLOCK):
         for column in values[span].T:
-            found[span] = _mixed(found[span] ^ _mixed(_bits(column)))
+            found[span] = mixed(found[span] ^ mixed(_bits(column)))
     return found
 
 
@@ -47,7 +47,7 @@ def _bits(column: Array) -> Hashes:
     return numbers.view(np.uint64)
 
 
-def _mixed(numbers: Hashes) -> Hashes:
+def mixed(numbers: Hashes) -> Hashes:
     """Replace numbers of 64 bits, each by another one that looks random, where they are."""
     numbers += np.uint64(_GOLDEN)
     for shift, factor in _MIX:

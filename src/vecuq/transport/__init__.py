@@ -21,6 +21,7 @@ from vecuq.transport.scaling import SCALINGS, Scaler, fit_scaler
 from vecuq.transport.separable import SeparableKernel
 from vecuq.transport.sinkhorn import Potentials, solve
 from vecuq.transport.targets import Cloud, Corners, Grid, Sources, shared_mass
+from vecuq.transport.widening import widened_moments
 
 __all__ = [
     "GRIDS",
@@ -57,4 +58,5 @@ __all__ = [
     "shared_mass",
     "solve",
     "sums_of_squares",
+    "widened_moments",
 ]

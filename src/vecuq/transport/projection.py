@@ -71,9 +71,9 @@ def chebyshev_moments(units: Array, q: int) -> Array:
         left = _products(tables[:half], stairs[0], "left") if half else np.ones((1, block.shape[1]))
         right = _products(tables[half:], stairs[1], "right")
         total += np.matmul(left, right.T, out=scratch("moments of a block", *total.shape))
-    moments = np.zeros((q**half, q ** (m - half)))
-    moments[np.ix_(_low_places(q, half), _low_places(q, m - half))] = total
-    return moments.reshape((q,) * m)
+    moments = np.zeros((q,) * m)
+    moments[low_places(q, m)] = total.ravel()
+    return moments
 
 
 def _stairs(q: int, n_columns: int) -> list[list[int]]:
@@ -93,15 +93,21 @@ def _products(tables: list[Array], stairs: list[list[int]], side: str) -> Array:
     return products
 
 
-def _low_places(q: int, n_columns: int) -> NDArray[np.bool_]:
-    """Return which of all products of polynomials of some columns these are."""
+def low_places(q: int, n_columns: int) -> NDArray[np.bool_]:
+    """Return which moments are not left out, shape (q,) * columns."""
+    low = [_low_degrees(q, half) for half in (n_columns // 2, n_columns - n_columns // 2)]
+    return np.asarray(np.logical_and.outer(*low))
+
+
+def _low_degrees(q: int, n_columns: int) -> NDArray[np.bool_]:
+    """Return which products of polynomials of some columns are of low degree."""
     degrees = reduce(np.add.outer, [np.arange(q)] * n_columns, np.zeros(()))
-    return np.asarray(degrees <= q + _BEYOND).ravel()
+    return np.asarray(degrees <= q + _BEYOND)
 
 
 def node_weights(moments: Array) -> Array:
     """Return the signed weights on the Chebyshev nodes that integrate like the rows; they sum to the row count."""
-    return contract_linear(moments, [_basis(moments.shape[0]).T] * moments.ndim)
+    return contract_linear(moments, [chebyshev_basis(moments.shape[0]).T] * moments.ndim)
 
 
 def nodes_needed(steepness: float) -> int:
@@ -175,13 +181,13 @@ class ProjectedKernel:
 def interpolate(values: Array, units: Array) -> Array:
     """Evaluate the interpolant through values on the nodes at points of [-1, 1] per column."""
     q, m = values.shape[0], values.ndim
-    basis = _basis(q)
+    basis = chebyshev_basis(q)
     factors = [basis.T @ chebyshev_values(x, q) for x in units.T]
     left, right = khatri_rao(factors[: m // 2], len(units)), khatri_rao(factors[m // 2 :], len(units))
     return np.asarray((left * (values.reshape(len(left), -1) @ right)).sum(axis=0))
 
 
-def _basis(q: int) -> Array:
+def chebyshev_basis(q: int) -> Array:
     """Return the coefficients of the interpolation polynomials: T_r at the nodes, normalised."""
     basis = chebyshev_values(chebyshev_nodes(q), q) * (2.0 / q)
     basis[0] *= 0.5
