@@ -43,12 +43,15 @@ from vecuq.cli.options import (
     refuse_options,
 )
 from vecuq.cli.part_options import (
+    EngineName,
     Format,
     Parts,
     Resume,
+    Scheduler,
     SkipBad,
     folder_options,
     into_folder,
+    making,
     out_path,
     parts_in_words,
     refuse_together,
@@ -123,6 +126,8 @@ def score(
     resume: Resume = False,
     skip_bad: SkipBad = False,
     format: Format = None,
+    engine: EngineName = None,
+    scheduler: Scheduler = None,
 ) -> None:
     """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.
 
@@ -182,9 +187,9 @@ def _score_parts(context: typer.Context, wanted: workflows.Wanted) -> None:
     with usage_errors():
         refuse_together(context, ("state", "stdout_format", *_ANSWERS_ONLY))
     with friendly_errors(), saying_how_to_go_on(out):
-        with watching(new) as watch:
+        with making(given) as how, watching(new) as watch:
             done = workflows.score_parts(
-                given["model"], new, out, wanted, by=given["by"], **folder_options(given), watch=watch
+                given["model"], new, out, wanted, by=given["by"], **folder_options(given), **how, watch=watch
             )
         if given["as_json"]:
             print_json({"out": str(out), **done.to_dict()})

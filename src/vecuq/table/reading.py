@@ -113,6 +113,12 @@ class TableReader:
         alone.source = TableSource(part.shown, (part,))
         return alone
 
+    def only(self, names: Sequence[str]) -> TableReader:
+        """Return the reader of some of the columns; most formats then read no others."""
+        narrow = copy(self)
+        narrow.schema = _only(self.schema, names)
+        return narrow
+
     def whole(self) -> pa.Table:
         """Return all rows at once; a table without rows is an error."""
         import pyarrow as pa

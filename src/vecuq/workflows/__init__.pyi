@@ -56,11 +56,17 @@ from .part_files import Counted as Counted
 from .part_files import Made as Made
 from .part_files import Part as Part
 from .part_files import PartJob as PartJob
+from .part_inputs import PartInputs as PartInputs
+from .part_inputs import address_of as address_of
+from .part_inputs import common_reader as common_reader
+from .part_inputs import rows_of as rows_of
+from .part_jobs import Engine as Engine
 from .part_jobs import PartsDone as PartsDone
 from .part_jobs import run_parts as run_parts
 from .part_store import MANIFEST as MANIFEST
 from .part_store import STAGING as STAGING
 from .part_store import LocalStore as LocalStore
+from .places import refuse_place as refuse_place
 from .ranking import Ranked as Ranked
 from .ranking import demo as demo
 from .ranking import evaluate_labels as evaluate_labels
@@ -68,6 +74,7 @@ from .ranking import rank as rank
 from .ranking import report as report
 from .sampling import Sampled as Sampled
 from .sampling import sample as sample
+from .scored_batches import BatchScorer as BatchScorer
 from .scored_batches import Wanted as Wanted
 from .scoring import Scored as Scored
 from .scoring import score as score
@@ -75,6 +82,7 @@ from .scoring_answers import holds_judge as holds_judge
 from .scoring_answers import load_answers as load_answers
 from .scoring_answers import score_answers as score_answers
 from .scoring_parts import ScoredParts as ScoredParts
+from .scoring_parts import loaded_scorers as loaded_scorers
 from .scoring_parts import score_parts as score_parts
 from .studies import STUDY_NAMES as STUDY_NAMES
 from .studies import reproduce as reproduce

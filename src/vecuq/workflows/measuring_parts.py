@@ -15,8 +15,8 @@ from vecuq.outputs import ClassifierOutputs, read_outputs
 from vecuq.table import PathLike
 from vecuq.workflows.measuring import DEFAULT_MEASURES, Measured, Measuring
 from vecuq.workflows.part_files import BadPartError, Counted, Part, PartJob, local_parts
-from vecuq.workflows.part_jobs import PartsDone, by_processes, run_parts
-from vecuq.workflows.part_store import LocalStore
+from vecuq.workflows.part_jobs import Engine, PartsDone, by_processes, run_parts
+from vecuq.workflows.remote_store import store_of
 from vecuq.workflows.scoring_parts import refuse_read_folder
 from vecuq.workflows.watch import NOBODY, Watch
 
@@ -67,6 +67,7 @@ def measure_parts(
     formulas: bool = True,
     format: str | None = None,
     n_jobs: int | None = None,
+    engine: Engine | None = None,
     resume: bool = False,
     force: bool = False,
     skip_bad: bool = False,
@@ -86,15 +87,25 @@ def measure_parts(
         The ending of the tables; parquet by default.
     n_jobs
         Number of processes; all cores by default.
+    engine
+        What makes the parts instead, such as a cluster.
     resume, force, skip_bad, watch
         See :func:`run_parts`.
     """
-    refuse_read_folder(out, outputs)
     parts = local_parts(outputs, format=format or "parquet")
-    engine, _ = by_processes(parts, n_jobs)
+    refuse_read_folder(out, parts)
+    by_default, _ = by_processes(parts, n_jobs)
     how = {"temperature": temperature, "embedding": embedding, "formulas": formulas}
     job = measuring_job(parts, train, measures, how)
-    done = run_parts(job, LocalStore.of(out), engine=engine, resume=resume, force=force, skip_bad=skip_bad, watch=watch)
+    done = run_parts(
+        job,
+        store_of(out, resume=resume),
+        engine=engine or by_default,
+        resume=resume,
+        force=force,
+        skip_bad=skip_bad,
+        watch=watch,
+    )
     return measured(job, done)
 
 
