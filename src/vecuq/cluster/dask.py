@@ -138,7 +138,8 @@ def _first_table(rows: Any, columns: Sequence[str] | None, flip: Sequence[str] |
     table = ScoreTable.of(rows, columns=columns, flip=flip)
     if ids is None:
         return table
-    wanted_columns([ids], [*table.columns, *getattr(table.others, "column_names", ())], purpose="named as ids")
+    present = rows.schema.names if hasattr(rows, "schema") else list(rows.columns)
+    wanted_columns([ids], present, purpose="named as ids")
     return table.select([name for name in table.columns if name != ids])
 
 

@@ -35,7 +35,7 @@ def score_partition(frame: Any, scoring: BatchScorer) -> Any:
     added = [name for name in ranked.schema.names if name not in needed]
     kept = frame.drop(columns=[name for name in scoring.dropped if name in frame.columns])
     found = pa.Table.from_batches([ranked]).select(added).to_pandas()
-    return kept.assign(**{name: found[name].to_numpy() for name in added})
+    return kept.assign(**{name: found[name].set_axis(kept.index) for name in added})
 
 
 def _needed(scoring: BatchScorer) -> Sequence[str]:
