@@ -17,6 +17,7 @@ def client():
     """A client of two worker processes, for all tests of this process."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'vecuq[dask]'")
     how = {"threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    how["scheduler_kwargs"] = {"dashboard_address": "127.0.0.1:0"}
     with distributed.LocalCluster(n_workers=2, **how) as cluster, distributed.Client(cluster) as found:
         yield found
 

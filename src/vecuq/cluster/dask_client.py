@@ -62,6 +62,8 @@ def _this_machine(package: Any) -> Iterator[Any]:
 
     how: dict[str, Any] = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
     how |= {"host": "127.0.0.1", "silence_logs": logging.CRITICAL}
+    # The scheduler serves its health over HTTP all the same: here, at any free port.
+    how["scheduler_kwargs"] = {"dashboard_address": "127.0.0.1:0"}
     with package.LocalCluster(n_workers=os.cpu_count() or 1, **how) as cluster, package.Client(cluster) as client:
         yield client
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from vecuq._run import memory_kept
 from vecuq.cluster.dask_client import distributed
 from vecuq.workflows import BatchScorer
 
@@ -31,7 +32,8 @@ def score_partition(frame: Any, scoring: BatchScorer) -> Any:
 
     needed = [name for name in frame.columns if name in _needed(scoring)]
     batch = pa.RecordBatch.from_pandas(frame[needed], preserve_index=False)
-    ranked = scoring.ranked(batch)
+    with memory_kept():
+        ranked = scoring.ranked(batch)
     added = [name for name in ranked.schema.names if name not in needed]
     kept = frame.drop(columns=[name for name in scoring.dropped if name in frame.columns])
     found = pa.Table.from_batches([ranked]).select(added).to_pandas()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vecuq._run import memory_kept
 from vecuq.cluster.dask_client import RETRIES, cancelled_on_error, results_as_done
 from vecuq.cluster.groups import branches, grouped
 from vecuq.errors import TableError, VecuqError
@@ -142,12 +143,14 @@ def _pair(work: Any, start: PartialFit) -> tuple[Any, PartialFit]:
 
 def _gathered(shared: tuple[FromFiles, PartialFit], group: Sequence[Rows]) -> Gathered:
     work, start = shared
-    return work(start, group)
+    with memory_kept():
+        return work(start, group)
 
 
 def _gathered_partition(shared: tuple[FromFrame, PartialFit], number: int, frame: Any) -> Gathered:
     work, start = shared
-    return work(start, number, frame)
+    with memory_kept():
+        return work(start, number, frame)
 
 
 def _added(some: Sequence[Gathered]) -> Gathered:

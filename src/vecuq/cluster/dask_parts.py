@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from vecuq._run import Tick
+from vecuq._run import Tick, memory_kept
 from vecuq.cluster.dask_client import RETRIES, cancelled_on_error, results_as_done
 from vecuq.cluster.groups import grouped
 from vecuq.workflows import Bad, Engine, Made, Part
@@ -52,7 +52,8 @@ def _same(shipped: _Shipped) -> Any:
 
 
 def _make_all(make: Make, group: Sequence[Part]) -> list[tuple[Part, Made | Bad]]:
-    return [(part, make(part, _nobody)) for part in group]
+    with memory_kept():
+        return [(part, make(part, _nobody)) for part in group]
 
 
 def _nobody(_: int) -> None:
