@@ -236,6 +236,6 @@ def test_other_settings_that_the_sketch_allows_can_be_fitted():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_the_number_of_processes_changes_no_bit(n_jobs):
-    chunks = [ScoreTable.of(part) for part in np.array_split(ROWS, 9)]
+    chunks = [ScoreTable.of(part) for part in np.array_split(ROWS, 20)]
     found = fit_stream(lambda: iter(chunks), n_jobs=n_jobs)
     npt.assert_array_equal(found.uncertainty(NEW), fit_stream(lambda: iter(chunks)).uncertainty(NEW))

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import numpy.testing as npt
 import pytest
@@ -61,3 +63,32 @@ def test_too_few_nodes_show_in_the_interpolation_error():
     kernel = ProjectedKernel(nodes, sources.corners, grid, 0.3)
     solved = solve(kernel.push, grid.weights)
     assert kernel.interpolation_error(solved.log_v, rank_map(grid, solved.log_v, 0.3)) > 1e-6
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5, 6])
+def test_moments_are_sums_of_products_and_0_at_high_degrees(m):
+    """Independent check: every moment by itself, one loop over its columns."""
+    q, rows = 5, np.random.default_rng(m).uniform(-1, 1, size=(1000, m))
+    values, moments = chebyshev_values(rows, q), chebyshev_moments(rows, q)
+    for degrees in np.ndindex(moments.shape):
+        halves = sum(degrees[: m // 2]), sum(degrees[m // 2 :])
+        kept = sum(degrees) <= 4 * q // 3 and max(halves) <= q + 2
+        product = np.prod([values[degree, :, k] for k, degree in enumerate(degrees)], axis=0)
+        assert moments[degrees] == pytest.approx(product.sum() if kept else 0.0, abs=1e-11)
+
+
+def test_the_layout_of_rows_does_not_change_their_moments():
+    rows = np.random.default_rng(0).uniform(-1, 1, size=(2000, 4))
+    npt.assert_array_equal(chebyshev_moments(np.asfortranarray(rows), 7), chebyshev_moments(rows, 7))
+
+
+def test_moments_ask_for_no_new_memory_from_block_to_block():
+    """Scratch arrays are used again, so that no setting of the allocator matters."""
+    rows = np.random.default_rng(0).uniform(-1, 1, size=(50_000, 4))
+    chebyshev_moments(rows, 12)
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    chebyshev_moments(rows, 12)
+    peak = tracemalloc.get_traced_memory()[1] - before
+    tracemalloc.stop()
+    assert peak < 1_200_000  # the moments themselves, twice, and the sum over blocks

@@ -16,6 +16,7 @@ from vecuq.cli.options import (
     METHOD,
     AsJson,
     CalibrationFiles,
+    ColumnGroupsOption,
     Columns,
     Epsilon,
     Flip,
@@ -25,6 +26,7 @@ from vecuq.cli.options import (
     Paper,
     ReferenceName,
     Scaling,
+    by_group,
     choice,
     listed,
     refuse_options,
@@ -75,6 +77,7 @@ def fit(
         list[str] | None,
         choice("How much each score column counts; without it, all alike.", LABELS, metavar="A=1,B=0.5"),
     ] = None,
+    column_groups: ColumnGroupsOption = None,
     labelled: Annotated[
         Path | None, choice("Table of other rows with labels, from which weights are learned.", LABELS)
     ] = None,
@@ -156,6 +159,7 @@ def fit(
         only_answers = [name for name in answers.FOR_ANSWERS if name != "jobs"]
         refuse_options(context, only_answers, "answers of a language model", "a table of scores")
         given["weights"] = _by_column(listed(weights))
+        given["column_groups"] = by_group(column_groups)
         rows = _labelled(labelled, wrong, weights)
         one_of("missing", missing, workflows.FIT_MISSING)
         settings = Settings.paper(**_typed(context, given)) if paper else Settings(**given)
@@ -250,6 +254,7 @@ def print_fit(done: workflows.Fitted, model: Path) -> None:
             "flipped": ", ".join(sorted(ranker.flipped)),
             "constant": ", ".join(went.constant_columns) and f"{', '.join(went.constant_columns)} (no influence)",
             "weights": weights_line(ranker.settings.weights),
+            **{f"ranked together, {name}": ", ".join(group) for name, group in (went.column_groups or {}).items()},
             "not scores": ", ".join(done.set_aside),
             "rows": f"{went.n_map:,} for the map, {held}",
             "sample": f"{went.n_sampled:,} rows, drawn at random, stand for those of the map"

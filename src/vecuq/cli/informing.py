@@ -16,7 +16,7 @@ def info(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A saved model, pipeline, gate, live gate, sketch, monitor or Conformal.",
+            help="A saved model, pipeline, gate, live gate, sketch, monitor, Conformal, or counts.",
             metavar="FILE",
             show_default=False,
         ),

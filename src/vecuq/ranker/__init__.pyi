@@ -7,6 +7,7 @@ from .describe import meanings_of as meanings_of
 from .describe import weights_line as weights_line
 from .diagnostics import Diagnostics as Diagnostics
 from .estimator import VecUQ as VecUQ
+from .export import scorer_source as scorer_source
 from .fit import fit_ranker as fit_ranker
 from .judge import falls as falls
 from .learning import FEWEST as FEWEST

@@ -34,7 +34,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
     Parameters
     ----------
     reference, epsilon, scaling, anchors, anchor_mass, overshoot, holdback, grid, n_targets, solver, tol, max_iter,\
- on_failure, alpha, random_state, weights
+ on_failure, alpha, random_state, weights, column_groups
         The choices of the method, explained in :class:`vecuq.Settings`.
     columns
         Names of the score columns when fitting on a frame, by default its floating-point ones; names for the columns
@@ -44,8 +44,8 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         Names of columns in which higher means more confident. Without it, ``fit`` warns of columns that look like it;
         an empty list, together with ``columns``, states that there are none.
     ranges
-        For :meth:`partial_fit`: smallest and largest value per column over all rows to come, before any flip, as a dict
-        by name or an array (columns, 2).
+        For :meth:`partial_fit`, if known: smallest and largest value per column over all rows to come, before any flip,
+        as a dict by name or an array (columns, 2).
     missing
         What becomes of a new row with NaN: ``"nan"``, ``"error"`` or ``"marginal"``; see :meth:`vecuq.Ranker.rank`.
     n_jobs
@@ -98,6 +98,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         n_jobs: int | None = None,
         missing: str = "nan",
         weights: Any = None,
+        column_groups: Any = None,
     ) -> None:
         self.reference = reference
         self.epsilon = epsilon
@@ -120,6 +121,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         self.n_jobs = n_jobs
         self.missing = missing
         self.weights = weights
+        self.column_groups = column_groups
 
     @classmethod
     def paper(cls, **changes: Any) -> VecUQ:
@@ -243,7 +245,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         how = self.how(ties=ties, random_state=random_state)
         return self.ranker_.select(self._new_rows(X), alpha, method=method, **how)
 
-    def explain(self, X: Any, *, method: str = "shapley") -> Array:
+    def explain(self, X: Any, *, method: str = "auto") -> Array:
         """Return contributions, (rows, columns), that add up with ``baseline_``; see :meth:`vecuq.Ranker.explain`."""
         check_is_fitted(self)
         return self.ranker_.explain(self._new_rows(X), method=method, missing=self.missing, n_jobs=self.n_jobs)
@@ -293,6 +295,16 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""
         check_is_fitted(self)
         return self.ranker_.to_bytes()
+
+    def to_onnx(self, path: str | os.PathLike[str], *, p_values: bool = True) -> None:
+        """Write the fitted ranker as an ONNX file; see :meth:`vecuq.Ranker.to_onnx`."""
+        check_is_fitted(self)
+        self.ranker_.to_onnx(path, p_values=p_values)
+
+    def to_json(self, *, p_values: bool = True) -> str:
+        """Return all that scoring needs as JSON text; see :meth:`vecuq.Ranker.to_json`."""
+        check_is_fitted(self)
+        return self.ranker_.to_json(p_values=p_values)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """Show a fitted estimator as a card in notebooks, an unfitted one as scikit-learn does."""

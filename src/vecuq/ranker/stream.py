@@ -15,6 +15,8 @@ from vecuq.ranker.settings import Settings
 from vecuq.table import ScoreTable, warn_of_columns
 from vecuq.transport import named_reference
 
+# So many chunks are gathered here before processes are started, which take a second each.
+_ALONE = 16
 Chunks = Callable[[], Iterable[ScoreTable]]
 
 
@@ -94,7 +96,7 @@ def sum_of_chunks(
     """Gather chunks one by one and add them, the same way whatever the number of processes."""
     total = start
     numbered = _numbered(_looked_at(chunks, start.settings), start)
-    for made, n_rows in in_order(_gathered, numbered, n_jobs=resolve_jobs(n_jobs)):
+    for made, n_rows in in_order(_gathered, numbered, n_jobs=resolve_jobs(n_jobs), alone=_ALONE):
         total = total + made
         if advance is not None:
             advance(n_rows)

@@ -13,7 +13,7 @@ def stream_nodes(settings: Settings, n_columns: int) -> int | None:
     """Return how many nodes per column a sketch for these settings needs; None if no sketch will do."""
     if settings.scaling not in ("featurewise", "global") or settings.grid == "authors" or n_columns > MAX_COLUMNS:
         return None
-    if settings.solver not in ("auto", "sketch"):
+    if settings.solver not in ("auto", "sketch") or settings.column_groups is not None:
         return None
     reference = named_reference(settings.reference)
     targets = reference.targets(n_columns, auto_targets(n_columns, settings.epsilon))

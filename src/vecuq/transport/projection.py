@@ -14,24 +14,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vecuq._check import Array
-from vecuq._run import scratch, spans
-from vecuq.transport.cells import Cells, khatri_rao, stair_products
+from vecuq.transport.cells import Cells, khatri_rao
 from vecuq.transport.contraction import contract_linear, safe_log
 from vecuq.transport.separable import CornerKernel
 from vecuq.transport.targets import Corners, Grid
 
-# Small enough for the products of a block to stay in the cache.
-_ROWS = 960
 # More than anybody can pay for, however steep; its powers are still finite.
 _MOST_NODES = 1e9
-# By how much the degrees of a product may exceed those of one column.
-_BEYOND = 2
 
 
 def chebyshev_nodes(q: int) -> Array:
@@ -53,56 +46,6 @@ def chebyshev_values(x: Array, q: int, out: Array | None = None) -> Array:
         made -= values[top - more : top][::-1]
         known += more
     return values
-
-
-def chebyshev_moments(units: Array, q: int) -> Array:
-    """Return the moments of rows in [-1, 1], shape (q,) * columns; moments of chunks add up to those of all.
-
-    Moments whose degrees add up to more than q + 2 within a half of the columns are left at 0: what they belong to is
-    smaller than what q nodes leave out along one column (docs/adr/0010).
-    """
-    m = units.shape[1]
-    half = m // 2
-    stairs = _stairs(q, half), _stairs(q, m - half)
-    total = np.zeros([sum(steps[-1]) if steps else 1 for steps in stairs])
-    for span in spans(len(units), _ROWS):
-        block = np.ascontiguousarray(units[span].T)
-        tables = list(chebyshev_values(block, q, scratch("chebyshev values", q, *block.shape)).swapaxes(0, 1))
-        left = _products(tables[:half], stairs[0], "left") if half else np.ones((1, block.shape[1]))
-        right = _products(tables[half:], stairs[1], "right")
-        total += np.matmul(left, right.T, out=scratch("moments of a block", *total.shape))
-    moments = np.zeros((q,) * m)
-    moments[low_places(q, m)] = total.ravel()
-    return moments
-
-
-def _stairs(q: int, n_columns: int) -> list[list[int]]:
-    """Return per column with how many of its polynomials each product of the columns before it is multiplied."""
-    degrees, stairs = [0], []
-    for _ in range(n_columns):
-        stairs.append([min(q, q + _BEYOND + 1 - degree) for degree in degrees])
-        degrees = [degree + k for degree, count in zip(degrees, stairs[-1], strict=True) for k in range(count)]
-    return stairs
-
-
-def _products(tables: list[Array], stairs: list[list[int]], side: str) -> Array:
-    """Return the products of low degree, (products, rows), in the order of their degrees."""
-    products = tables[0]
-    for k, (table, counts) in enumerate(zip(tables[1:], stairs[1:], strict=True)):
-        products = stair_products(products, table, counts, f"moments {side} {k}")
-    return products
-
-
-def low_places(q: int, n_columns: int) -> NDArray[np.bool_]:
-    """Return which moments are not left out, shape (q,) * columns."""
-    low = [_low_degrees(q, half) for half in (n_columns // 2, n_columns - n_columns // 2)]
-    return np.asarray(np.logical_and.outer(*low))
-
-
-def _low_degrees(q: int, n_columns: int) -> NDArray[np.bool_]:
-    """Return which products of polynomials of some columns are of low degree."""
-    degrees = reduce(np.add.outer, [np.arange(q)] * n_columns, np.zeros(()))
-    return np.asarray(degrees <= q + _BEYOND)
 
 
 def node_weights(moments: Array) -> Array:

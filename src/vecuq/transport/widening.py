@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from vecuq._check import Array
-from vecuq.transport.projection import chebyshev_basis, chebyshev_nodes, chebyshev_values, low_places
+from vecuq.transport.moments import low_places
+from vecuq.transport.projection import chebyshev_basis, chebyshev_nodes, chebyshev_values
 
 
 def widened_moments(moments: Array, old: tuple[Array, Array], new: tuple[Array, Array]) -> Array:

@@ -13,6 +13,8 @@ from .examining import Examined as Examined
 from .examining import doctor as doctor
 from .explaining_answers import Explained as Explained
 from .explaining_answers import explain_answers as explain_answers
+from .exporting import Exported as Exported
+from .exporting import export as export
 from .fitting import FIT_MISSING as FIT_MISSING
 from .fitting import Fitted as Fitted
 from .fitting import fit as fit
@@ -66,6 +68,9 @@ from .part_jobs import run_parts as run_parts
 from .part_store import MANIFEST as MANIFEST
 from .part_store import STAGING as STAGING
 from .part_store import LocalStore as LocalStore
+from .parts import drift_part as drift_part
+from .parts import evaluation_part as evaluation_part
+from .parts import gate_part as gate_part
 from .places import refuse_place as refuse_place
 from .ranking import Ranked as Ranked
 from .ranking import demo as demo

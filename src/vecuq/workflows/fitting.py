@@ -55,7 +55,7 @@ def fit(
     watch: Watch = NOBODY,
     labelled: Labelled | None = None,
     group: str | None = None,
-    n_jobs: int | None = -1,
+    n_jobs: int | None = None,
 ) -> Fitted:
     """Fit a ranker to a table and save it.
 

@@ -87,7 +87,7 @@ class BatchScorer:
     dropped: tuple[str, ...]  # columns of an earlier scoring
     cutoff: float | None = None  # the largest p-value of a row that is selected, once all rows were seen
     judge: Judge | None = None  # what a gate adds
-    n_jobs: int = -1  # threads; one where several processes score at once
+    n_jobs: int = -1  # threads that a batch is shared among
 
     @staticmethod
     def of(ranker: Ranker, wanted: Wanted, present: Sequence[str], judge: Judge | None = None) -> BatchScorer:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from vecuq._run import memory_kept
-from vecuq.cluster.dask_client import RETRIES, cancelled_on_error, results_as_done
-from vecuq.cluster.groups import branches, grouped
+from vecuq.cluster.dask.client import RETRIES, cancelled_on_error, results_as_done
+from vecuq.cluster.dask.groups import branches, grouped
 from vecuq.errors import TableError, VecuqError
 from vecuq.ranker import PartialFit
 from vecuq.table import ScoreTable, TableReader

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from vecuq._run import memory_kept
-from vecuq.cluster.dask_client import distributed
+from vecuq.cluster.dask.client import distributed
 from vecuq.workflows import BatchScorer
 
 

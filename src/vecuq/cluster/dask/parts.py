@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from vecuq._run import Tick, memory_kept
-from vecuq.cluster.dask_client import RETRIES, cancelled_on_error, results_as_done
-from vecuq.cluster.groups import grouped
+from vecuq.cluster.dask.client import RETRIES, cancelled_on_error, results_as_done
+from vecuq.cluster.dask.groups import grouped
 from vecuq.workflows import Bad, Engine, Made, Part
 
 # So many tasks per worker share the work well.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Protocol
 
-from vecuq.cluster.dask_gathering import FromFiles, FromFrame, Gathered, Rows, gather_files, gather_frame
+from vecuq.cluster.dask.gathering import FromFiles, FromFrame, Gathered, Rows, gather_files, gather_frame
 from vecuq.errors import TableError
 from vecuq.ranker import PartialFit
 from vecuq.table import ScoreTable, TableReader

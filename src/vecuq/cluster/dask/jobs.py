@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from vecuq._check import one_of, wanted_columns, warn_user
-from vecuq.cluster.dask_client import connected, distributed
-from vecuq.cluster.dask_frames import is_frame, scored_frame
-from vecuq.cluster.dask_gathering import Gathered
-from vecuq.cluster.dask_parts import engine_of
-from vecuq.cluster.dask_sources import Calibration, Files, Frame
+from vecuq.cluster.dask.client import connected, distributed
+from vecuq.cluster.dask.frames import is_frame, scored_frame
+from vecuq.cluster.dask.gathering import Gathered
+from vecuq.cluster.dask.parts import engine_of
+from vecuq.cluster.dask.sources import Calibration, Files, Frame
 from vecuq.errors import SettingError, VecuqWarning
 from vecuq.gate import Gate
 from vecuq.ranker import PartialFit, Ranker, Settings, gather_and_fit
