@@ -32,6 +32,7 @@ from vecuq.cli.options import (
     refuse_options,
     typed_options,
 )
+from vecuq.cli.part_options import PARTS, EngineName, Scheduler, SkipBad
 from vecuq.cli.talk import counted, echo, friendly_errors, print_json, print_lines, usage_errors, watching
 from vecuq.errors import SettingError
 from vecuq.ranker import Settings, weights_line
@@ -114,6 +115,18 @@ def fit(
     command: comparing.Command = None,
     cache: comparing.Cache = None,
     api_key_env: comparing.ApiKeyEnv = None,
+    engine: EngineName = None,
+    scheduler: Scheduler = None,
+    skip_bad: SkipBad = False,
+    ids: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            help="With --engine: column with another text or whole number in every row, which says what is held back.",
+            metavar="COLUMN",
+            rich_help_panel=PARTS,
+        ),
+    ] = None,
 ) -> None:
     """Learn from in-distribution rows how their score vectors lie, and save the model.
 
@@ -170,6 +183,11 @@ def fit(
         else:
             print_fit(done, model)
             echo(f"next: vecuq score {model} NEW")
+
+
+def _whose(on_cluster: bool) -> tuple[str, str]:
+    """Return for what refused options are, and for what they are not."""
+    return ("one machine", "--engine") if on_cluster else ("--engine dask", "one machine")
 
 
 def _by_column(pairs: list[str] | None) -> dict[str, float] | None:

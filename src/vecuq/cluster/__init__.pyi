@@ -1,1 +1,2 @@
+from . import dask as dask
 from . import spark as spark

@@ -12,6 +12,7 @@ from vecuq.table.score_table import ScoreTable
 from vecuq.table.source import (
     BATCH_ROWS,
     EXTENSIONS,
+    PartFile,
     PathLike,
     TableSource,
     is_stdio,
@@ -34,6 +35,7 @@ __all__ = [
     "Fingerprints",
     "Hashes",
     "Matching",
+    "PartFile",
     "PathLike",
     "ScoreTable",
     "Suspicion",

@@ -109,6 +109,10 @@ class BatchScorer:
         dropped += () if judge is None else judge.hidden
         return BatchScorer(ranker, wanted, absent, dropped, judge=judge)
 
+    def afresh(self) -> BatchScorer:
+        """Return the same for other rows: what a gate has seen so far is forgotten."""
+        return replace(self, judge=None if self.judge is None else replace(self.judge, seen=[], uncovered=[]))
+
     def with_cutoff(self, batches: Iterable[pa.RecordBatch]) -> BatchScorer:
         """Find the largest p-value of a row that is selected among all rows of all batches."""
         counts: Counter[float] = Counter()
