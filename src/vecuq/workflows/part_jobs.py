@@ -158,16 +158,20 @@ def _engine(
 def _refusal(bad: Bad, store: PartStore, n_made: int, n_parts: int) -> str:
     kept = f" {n_made:,} of {n_parts:,} parts are finished and kept in {store.shown}/{STAGING}." if n_made else ""
     again = "go on with resume=True" if n_made else "run again"
-    reason = bad.reason if bad.source in bad.reason else f"{bad.source}: {bad.reason}"
-    return f"{reason.rstrip('.')}.{kept} Correct the file and {again}, or leave it out with skip_bad=True."
+    return f"{_said(bad)}.{kept} Correct the file and {again}, or leave it out with skip_bad=True."
+
+
+def _said(bad: Bad) -> str:
+    """Return what is wrong with a file, which is named once."""
+    reason = bad.reason.rstrip(".")
+    return reason if bad.source in reason else f"{bad.source}: {reason}"
 
 
 def _warn(done: PartsDone) -> None:
     if done.skipped:
-        first = done.skipped[0]
-        more = f", and {len(done.skipped) - 1:,} more, see the manifest" if len(done.skipped) > 1 else ""
+        more = f" And {len(done.skipped) - 1:,} more, see the manifest." if len(done.skipped) > 1 else ""
         many = "1 input was" if len(done.skipped) == 1 else f"{len(done.skipped):,} inputs were"
-        warn_user(f"{many} left out: {first.source} ({first.reason.rstrip('.')}){more}.", VecuqWarning)
+        warn_user(f"{many} left out: {_said(done.skipped[0])}.{more}", VecuqWarning)
     for note in dict.fromkeys(note for made in done.made for note in made.notes):
         where = [made.name for made in done.made if note in made.notes]
         warn_user(f"{where[0]}{f' and {len(where) - 1:,} more' if len(where) > 1 else ''}: {note}", VecuqWarning)
