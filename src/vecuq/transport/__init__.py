@@ -2,7 +2,7 @@
 
 from vecuq.transport.dense import DenseKernel
 from vecuq.transport.maps import CloudMap, GridMap, RankMap, lengths, rank_map, sums_of_squares
-from vecuq.transport.moments import chebyshev_moments
+from vecuq.transport.moments import chebyshev_moments, to_units
 from vecuq.transport.projection import Nodes, ProjectedKernel, nodes_needed
 from vecuq.transport.reference import (
     GRIDS,
@@ -58,4 +58,5 @@ __all__ = [
     "shared_mass",
     "solve",
     "sums_of_squares",
+    "to_units",
 ]
