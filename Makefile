@@ -9,6 +9,8 @@ BENCH  := .venv-bench
 LOWEST := .venv-lowest
 # The packages that the adapters adapt, which have no place in the everyday environment.
 ADAPT  := .venv-adapters
+# Spark, which is large and needs a pandas before 3.
+SPARK  := .venv-spark
 UV     := .venv-uv/bin/uv
 # Workers for the tests: the machine's cores.
 JOBS   ?= auto
@@ -16,7 +18,7 @@ JOBS   ?= auto
 MINUTES ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz test-slow test-models test-adapters test-lowest check rooms format bench bench-quick gates reproduce clean
+.PHONY: help demo test fuzz test-slow test-models test-adapters test-spark test-lowest check rooms format bench bench-quick gates reproduce clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +53,15 @@ $(ADAPT)/.installed: pyproject.toml Makefile
 # What these packages warn of among themselves is not our matter. LiteLLM has its list of prices on disk too.
 test-adapters: $(ADAPT)/.installed ## the adapters with the real packages: openai, LiteLLM, MLflow, OpenTelemetry
 	LITELLM_LOCAL_MODEL_COST_MAP=True $(ADAPT)/bin/python -m pytest -p no:cacheprovider -W default -rs tests/adapters
+
+$(SPARK)/.installed: pyproject.toml Makefile
+	$(PYTHON) -m venv $(SPARK)
+	$(SPARK)/bin/python -m pip install --quiet --editable '.[spark]' "pandas<3" "pytest>=8" "hypothesis>=6.100"
+	@touch $@
+
+# Needs a Java that Spark runs on, and fails without: here nothing is skipped.
+test-spark: $(SPARK)/.installed ## fit and score on a Spark of this machine; needs Java 17 or newer
+	VECUQ_TEST_SPARK=required $(SPARK)/bin/python -m pytest -p no:cacheprovider -rs tests/cluster/spark
 
 $(UV):
 	$(PYTHON) -m venv .venv-uv
@@ -102,5 +113,5 @@ reproduce: $(STAMP) ## every table and figure of the paper that is built so far;
 	$(BIN)/vecuq reproduce all --out reproduced
 
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) $(BENCH) $(LOWEST) $(ADAPT) .venv-uv demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz
+	rm -rf $(VENV) $(BENCH) $(LOWEST) $(ADAPT) $(SPARK) .venv-uv demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

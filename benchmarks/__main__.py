@@ -18,6 +18,7 @@ ALL = (
     "fit_growth",
     "score_peers",
     "score_file",
+    "export",
     "table_files",
     "near_the_limit",
     "robustness",

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import shutil
 from functools import partialmethod
 
 import numpy as np
@@ -53,6 +54,15 @@ def paper_data():
     """What the image and text studies are computed from; `make` installs it."""
     reason = "vecuq-paper-data is not installed: pip install ./paper-data"
     return pytest.importorskip("vecuq_paper_data", reason=reason)
+
+
+@pytest.fixture(scope="session")
+def node_program():
+    """The path of node, which runs JavaScript."""
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("node is not installed, which runs the scorer in JavaScript")
+    return found
 
 
 @pytest.fixture

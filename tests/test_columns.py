@@ -76,7 +76,7 @@ def test_comparing_names_a_column_once_for_all_methods(run, tmp_path):
 
 
 def test_a_table_that_is_streamed_is_looked_at_too(tmp_path, monkeypatch):
-    frame_of(5_000).to_parquet(tmp_path / "c.parquet", index=False)
+    frame_of(9_000).to_parquet(tmp_path / "c.parquet", index=False)
     monkeypatch.setattr("vecuq.workflows.fitting._MANY_ROWS", 1_000)
     with pytest.warns(ColumnWarning) as caught:
         fitted = workflows.fit(tmp_path / "c.parquet", tmp_path / "m.vecuq")

@@ -32,7 +32,7 @@ def test_rows_of_an_array_are_scored_flagged_saved_and_loaded():
 
 def test_a_sketch_of_the_parts_gives_the_ranker_of_the_whole():
     sketched, compared = printed_by("from_chunks").splitlines()
-    assert sketched.startswith("60,000 rows in ")
+    assert sketched.startswith("60,000 rows; 30,0")
     assert float(compared.rpartition(" ")[2]) < 1e-9
 
 

@@ -12,6 +12,8 @@ import pytest
 from vecuq import Monitor, load, sketch
 from vecuq.cli.commands import COMMANDS
 from vecuq.pipeline import VecUQPipeline
+from vecuq.ranker import scorer_source
+from vecuq.ranker.export import onnx_bytes
 from vecuq.table import write_batches
 from vecuq.workflows.contents import kind_there
 
@@ -43,6 +45,9 @@ def contents(tmp_path_factory, ranker, make_rows):
         "csv": table_bytes(tmp_path / "k.csv", make_rows),
         "npz": buffer.getvalue(),
         "answers": b'{"vecuq_answers":1,"id":"q0"}\n',
+        "onnx": onnx_bytes(ranker),
+        "scorer": ranker.to_json().encode(),
+        "script": scorer_source().encode(),
         "page": b"\xef\xbb\xbf <!DOCTYPE HTML><title>a</title>",
         "svg": b'<?xml version="1.0"?>\n<!DOCTYPE svg><svg xmlns="x"/>',
         "png": b"\x89PNG\r\n\x1a\n",

@@ -52,7 +52,7 @@ def test_many_rows_that_are_streamed_take_learned_weights_too(run, tables, monke
     words = ["--labelled", tables / "labelled.parquet", "--wrong", "is_wrong"]
     run("fit", tables / "calibration.parquet", "-o", tables / "model.vecuq", *words)
     ranker = load(tables / "model.vecuq")
-    assert ranker.diagnostics.solver == "sketch"
+    assert ranker.diagnostics.held_by == "place"
     assert ranker.settings.weights.n_labels == 400
 
 

@@ -2,6 +2,7 @@ from . import adapters as adapters
 from . import answers as answers
 from . import baselines as baselines
 from . import cascade as cascade
+from . import cluster as cluster
 from . import compare as compare
 from . import conformal as conformal
 from . import data as data
@@ -36,6 +37,7 @@ from .pipeline import AnswerPipeline as AnswerPipeline
 from .pipeline import VecUQPipeline as VecUQPipeline
 from .pipeline import Verdict as Verdict
 from .ranker import Diagnostics as Diagnostics
+from .ranker import PartialFit as PartialFit
 from .ranker import Ranker as Ranker
 from .ranker import Ranking as Ranking
 from .ranker import Settings as Settings

@@ -15,6 +15,7 @@ from vecuq.errors import ModelFileError, SettingError
 _READERS = {
     "model": ("vecuq.ranker", "ranker_of"),
     "sketch": ("vecuq.ranker", "sketch_of"),
+    "partial": ("vecuq.ranker", "partial_of"),
     "pipeline": ("vecuq.pipeline", "pipeline_of"),
     "answer_pipeline": ("vecuq.pipeline", "answers_of"),
     "monitor": ("vecuq.monitor", "monitor_of"),
@@ -22,11 +23,15 @@ _READERS = {
     "live": ("vecuq.gate", "live_of"),
     "conformal": ("vecuq.baselines", "conformal_of"),
     "cross": ("vecuq.ranker", "cross_of"),
+    "partial_gate": ("vecuq.gate", "partial_gate_of"),
+    "drift": ("vecuq.monitor", "drift_of"),
+    "evaluation": ("vecuq.evaluation", "partial_of"),
 }
 
 _REMEDIES = {
     "model": "Fit it again.",
     "sketch": "Sketch the rows again.",
+    "partial": "Gather the rows again.",
     "pipeline": "Fit it again.",
     "answer_pipeline": "Fit it again.",
     "monitor": "Start again with another state file.",
@@ -34,6 +39,9 @@ _REMEDIES = {
     "live": "Start again with another state file.",
     "conformal": "Fit it again.",
     "cross": "Fit it again.",
+    "partial_gate": "Count the rows again.",
+    "drift": "Count the rows again.",
+    "evaluation": "Count the rows again.",
 }
 
 # What a pipeline of answers may compare texts with, and a file only names.
@@ -41,9 +49,9 @@ _SUPPLIED = ("embed", "nli", "judge", "command", "similarity", "lexical")
 
 
 def load(source: Source, *, ranker: Any = None, **supplied: Any) -> Any:
-    """Read a model, pipeline, gate, live gate, monitor, sketch or Conformal that was saved; refuse anything else.
+    """Read what was saved: a model, pipeline, gate, live gate, monitor, Conformal, partial fit or summary.
 
-    Nothing that a file names is run or called.
+    Anything else is refused. Nothing that a file names is run or called.
 
     Parameters
     ----------
@@ -74,8 +82,9 @@ def load(source: Source, *, ranker: Any = None, **supplied: Any) -> Any:
     put_together = getattr(import_module(room), name)
     try:
         with np.errstate(all="ignore"):  # numbers that make no sense overflow before they are refused
-            # A gate holds its model as it would be saved, and a live gate its gate.
-            inside = {"gate": (load,), "live": (load,), "answer_pipeline": (load, supplied)}
+            # A gate, and counts for one, hold their model as it would be saved, and a live gate its gate.
+            holders = dict.fromkeys(("gate", "partial_gate", "live", "drift"), (load,))
+            inside = {**holders, "answer_pipeline": (load, supplied)}
             more = {"monitor": (ranker,), **inside}.get(kind, ())
             return put_together(header, arrays, *more)
     except ModelFileError as error:

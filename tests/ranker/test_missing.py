@@ -227,7 +227,7 @@ def test_an_unknown_choice_is_refused(plain):
 
 
 def test_a_ranker_fitted_from_chunks_keeps_draws_apart_from_the_rows_they_are_compared_with():
-    many = np.random.default_rng(5).random((3000, 2))
+    many = np.random.default_rng(5).random((9000, 2))
     ranker = fit_stream(lambda: (ScoreTable.of(part) for part in np.split(many, 3)))
     drawn, held = ({tuple(row) for row in rows} for rows in (ranker.kept.draws, ranker.kept.held))
     assert len(drawn) == 32

@@ -68,11 +68,11 @@ def test_a_weight_of_0_drops_the_column(reference):
 
 
 def test_columns_beyond_the_limit_may_be_there_with_a_weight_of_0():
-    rows = np.random.default_rng(4).random((200, 12))
-    names = [f"x{k}" for k in range(12)]
+    rows = np.random.default_rng(4).random((200, 66))
+    names = [f"x{k}" for k in range(66)]
     few = {name: float(k < 2) for k, name in enumerate(names)}
     assert fit_ranker(rows, Settings(weights=few)).active == (0, 1)
-    with pytest.raises(SettingError, match="11 varying score columns are too many"):
+    with pytest.raises(SettingError, match="65 varying score columns are too many"):
         fit_ranker(rows, Settings(weights={**dict.fromkeys(names, 1.0), "x3": 0.0}))
 
 
@@ -128,7 +128,7 @@ def test_all_ways_to_solve_agree_with_weights(solver):
 
 def test_streams_sketches_and_chunks_take_weights():
     table = ScoreTable.of(named(ROWS), columns=NAMES, flip=())
-    chosen = Settings(weights=GIVEN, n_targets=125)
+    chosen = Settings(weights=GIVEN, n_targets=125, holdback=0.0)
     exact = fit_ranker(table, chosen)
     parts = [ScoreTable(NAMES, part) for part in np.split(ROWS, 4)]
     npt.assert_allclose(fit_stream(lambda: iter(parts), chosen).uncertainty(NEW), exact.uncertainty(NEW), atol=1e-7)
@@ -458,7 +458,8 @@ def test_models_of_many_rows_and_of_sketches_know_a_sample(holdback):
     parts = [ScoreTable(("x0", "x1"), part) for part in np.split(rows, 4)]
     streamed = fit_stream(lambda: iter(parts), chosen)
     whole = fit_ranker(ScoreTable(("x0", "x1"), rows), chosen)
-    npt.assert_array_equal(streamed.prints.hashes, whole.prints.hashes)
+    if not holdback:  # else other rows are held back
+        npt.assert_array_equal(streamed.prints.hashes, whole.prints.hashes)
     found = streamed.overlap(rows[:2000])
     assert abs(found.share - (1 - holdback)) < 0.1
     assert 0 < found.map.decided.sum() < 2000

@@ -18,6 +18,7 @@ from vecuq import (
     Gate,
     LiveGate,
     Monitor,
+    PartialFit,
     Ranker,
     ScoreTable,
     Settings,
@@ -32,6 +33,9 @@ from vecuq import (
 from vecuq._load import _READERS
 from vecuq.baselines import copula, z_sum
 from vecuq.errors import ModelFileError, VecuqError
+from vecuq.evaluation import Bootstrap, PartialEvaluation
+from vecuq.gate import PartialGate
+from vecuq.monitor import DriftCounts
 from vecuq.testing.examples import sampled_answers
 
 RNG = np.random.default_rng(0)
@@ -63,6 +67,12 @@ def weighted_model():
 def streamed_model():
     chunks = [ScoreTable.of(part) for part in np.split(ROWS, 4)]
     return fit_stream(lambda: iter(chunks), Settings(epsilon=1.0, n_targets=27))
+
+
+def partial(few=True, sample=False):
+    """Gather rows: all are kept, or those held back beside a sketch or a sample."""
+    start = PartialFit(settings=Settings(n_targets=27, epsilon=9.0), n_rows=None if few else 6000)
+    return (start.for_sample() if sample else start).update(ROWS)
 
 
 def monitor(new):
@@ -103,7 +113,27 @@ def live(n_rows):
     return watched
 
 
+def counted(cells=2**18):
+    rng = np.random.default_rng(5)
+    score, wrong = rng.gamma(1.0, size=90), rng.random(90) < 0.4
+    scores = {"a": np.where(np.arange(90) < 3, np.nan, score), "b": score.round(1)}
+    labels = {"error": wrong, "ood": np.arange(90) % 5 == 0, "quality": rng.random(90), "p_wrong": score / 20}
+    return PartialEvaluation(cells=cells).update(scores, **labels)
+
+
+def counted_gate():
+    rows = np.random.default_rng(6).gamma(1.0, size=(150, 3))
+    right = np.random.default_rng(7).random(150) > rows.sum(axis=1) / 20
+    part = PartialGate(Gate(fit_ranker(ROWS, Settings(**FEW)), accuracy=0.6, guard=0.1))
+    return part.update(rows, right, by=np.where(np.arange(150) % 2, "a", "b"))
+
+
 MADE = {
+    "evaluation": counted,
+    "evaluation in few cells": lambda: counted(16),
+    "partial gate": counted_gate,
+    "gate of counts": lambda: counted_gate().fit(),
+    "drift": lambda: DriftCounts(fit_ranker(ROWS, Settings(**FEW))).update(DRIFTED),
     "model": grid_model,
     "cloud": lambda: grid_model(reference="ball"),
     "quantile": lambda: grid_model(scaling="quantile"),
@@ -113,9 +143,13 @@ MADE = {
     "weighted": weighted_model,
     "zero weight": lambda: grid_model(weights={"a": 1.0, "b": 0.0, "same": 1.0, "c": 0.5}),
     "in groups": lambda: fit_ranker(ROWS, Settings(**FEW, holdback=0.8), groups=np.arange(60) * 2 // 5),
+    "columns in groups": lambda: grid_model(column_groups={"one": ["a", "same", "c"], "two": ["b"]}),
     "streamed": streamed_model,
     "of a sketch": lambda: fit_ranker(sketch(ROWS), Settings(n_targets=27, epsilon=2.0)),
     "sketch": lambda: sketch(ROWS, ranges=dict.fromkeys(("x0", "x1", "x2"), (-0.5, 9.0)), nodes=8),
+    "partial fit": lambda: partial(few=False),
+    "partial fit of few rows": partial,
+    "partial fit with a sample": lambda: partial(few=False, sample=True),
     "cross": lambda: fit_ranker(ROWS, Settings(**FEW, holdback="cross")),
     "conformal": lambda: Conformal(z_sum(columns=list(WITH_CONSTANT), flip=["b"])).fit(WITH_CONSTANT),
     "conformal in groups": lambda: Conformal(copula()).fit(
@@ -149,8 +183,11 @@ def numbers_of_ranker(ranker):
     return found
 
 
-def numbers_of(thing):
+def numbers_of(thing):  # noqa: PLR0911 - one for each kind
     """Return what a loaded thing says of new rows."""
+    if isinstance(thing, PartialFit):
+        thing = thing + thing.empty().update(ROWS[::-1] + 0.5, first_row=60)
+        return [*numbers_of_ranker(thing.fit()), thing.count, thing.n_dropped]
     if isinstance(thing, Ranker | Sketch):
         ranker = fit_ranker(thing, Settings(n_targets=27, epsilon=9.0)) if isinstance(thing, Sketch) else thing
         return numbers_of_ranker(ranker)
@@ -163,10 +200,22 @@ def numbers_of(thing):
     if isinstance(thing, LiveGate):
         done = thing.record([*range(8), *range(10**6, 10**6 + 24)], np.arange(32) % 4 > 0)
         return [done.accept, done.audit, thing.standing, str(thing), thing.pending, thing.overdue, thing.describe()]
+    if isinstance(thing, PartialEvaluation | DriftCounts | PartialGate):
+        return numbers_of_counts(thing)
     if isinstance(thing, Gate):
         by = ["a", "b"] * 3
         return [thing.accept(NEW, by=by), thing.p_wrong(NEW, interval=True), str(thing.certificate()), thing.table_]
     return numbers_of_pipeline(thing)
+
+
+def numbers_of_counts(thing):
+    if isinstance(thing, PartialEvaluation):
+        found = thing.evaluate(bootstrap=Bootstrap(resamples=3))
+        return [found.rows(), found.calibration.to_dict(), found.n_rows, found.n_left_out, found.without_score]
+    if isinstance(thing, DriftCounts):
+        return [thing.test(), thing.n_rows]
+    made = thing.fit()
+    return [made.rules_, made.table_, made.orders_, made.accept(NEW, by=["a", "b"] * 3), made.p_wrong(NEW)]
 
 
 def numbers_of_pipeline(thing):
@@ -245,6 +294,10 @@ OF_LIVE = {
     *(f"epochs.{name}" for name in ("decided", "accepted", "audited", "wrong")),
     *("n_labels", "n_unaudited", "audits.labels", "memory.codes", "memory.hashes"),
 }
+OF_PARTS = {
+    *("columns", "part", "n_dropped", "rows.hashes", "rows.values"),
+    *(f"settings.{name}" for name in ("alpha", "anchors", "epsilon", "n_targets", "overshoot", "random_state", "tol")),
+}
 NOT_FOUND_OUT = {
     "model": OF_MODELS - {"columns"},
     "cloud": OF_MODELS - {"columns"},
@@ -257,11 +310,16 @@ NOT_FOUND_OUT = {
     "zero weight": OF_MODELS - {"columns", "flipped"} | {"settings.overshoot"},
     "nothing held back": OF_MODELS - {"columns", "kept.draws"} | {"settings.overshoot", "kept.centre"},
     "in groups": OF_MODELS - {"flipped", "named"},
+    "columns in groups": OF_MODELS - {"columns"},
     # Of an even number of rows, whatever lies between the two in the middle is a median.
     "streamed": OF_MODELS - {"flipped", "named"} | {"settings.overshoot", "kept.centre"},
     # It keeps no row that could be scored again.
     "of a sketch": {"columns", "settings.overshoot", "kept.centre", "scaler.lower", "scaler.span"},
     "sketch": {"columns", "box_low", "box_high", "seen_low", "seen_high"},
+    # What was gathered and how: nothing else remembers it.
+    "partial fit": OF_PARTS | {"box_low", "box_high", "seen_low", "moments"},
+    "partial fit of few rows": OF_PARTS | {"settings.holdback"},
+    "partial fit with a sample": OF_PARTS | {"sample.hashes", "sample.values", "seen_low", "seen_high"},
     "cross": set(),
     "conformal": {"alpha", "columns", "flipped", "named"},
     "conformal in groups": {"alpha", "columns"},
@@ -287,14 +345,44 @@ NOT_FOUND_OUT = {
         *("rates.probability", "rates.lower"),
         *("settings.confidence", "settings.guard", "simultaneous", "table.coverage", "table.wrong"),
     },
+    # Rows that were counted are gone: which of them lay in a cell, or beyond a score, nothing else remembers.
+    "evaluation": {"counts", "keys", "methods", "n_rows", "without_score.b"},
+    "evaluation in few cells": {"counts", "methods", "n_rows", "without_score.b"},
+    "partial gate": {"categories", "counts", "settings.confidence", "settings.guard", "settings.target.value"},
+    "gate of counts": {
+        *("labelled.scores", "rates.probability", "rates.lower"),
+        *("settings.confidence", "settings.guard", "simultaneous", "table.coverage", "table.wrong"),
+    },
+    "drift": {"beyond", "n_rows"},
     # What happened before, and what was chosen: nothing else remembers it.
     # While no row is forgotten, the rows that are remembered are all that were decided.
     "live": OF_LIVE - {"accepted", "decided"},
     "live for long": OF_LIVE | {"closed.lost", "closed.peak"},
 }
-# A decision that was another, a name that new rows lack, medians that reasons need, a density of other members.
-SAID_IN_USE = {"memory.codes", "memory.hashes", "columns", "kept.centre", "shape", "density/knn/rows"}
-QUICK = ("model", "weighted", "sketch", "monitor", "pipeline", "answer pipeline", "gate", "live", "conformal", "cross")
+# Rows that match the model's, a decision that was another, a name that new rows lack, medians that reasons need, a
+# density of other members.
+# Settings that the rows gathered so far do not allow.
+SAID_IN_USE = {
+    *("seen", "memory.codes", "memory.hashes", "columns", "kept.centre", "shape", "density/knn/rows"),
+    *("flip", "settings.anchors", "settings.reference"),
+}
+QUICK = (
+    "evaluation",
+    "partial gate",
+    "drift",
+    "model",
+    "weighted",
+    "columns in groups",
+    "sketch",
+    "partial fit",
+    "monitor",
+    "pipeline",
+    "answer pipeline",
+    "gate",
+    "live",
+    "conformal",
+    "cross",
+)
 SLOW = tuple(name for name in MADE if name not in QUICK)
 
 

@@ -118,11 +118,11 @@ def _by_processes(function: Callable[[S], T], stream: Iterator[S], n_jobs: int) 
     first = next(stream, _END)
     if first is _END:
         return
-    pool = ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn"), initializer=_follow_parent)
+    pool = ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn"), initializer=follow_parent)
     running = deque[Future[T]]()
     done = False
     try:
-        with _interrupts_held_back():
+        with interrupts_held_back():
             running.append(pool.submit(function, first))  # type: ignore[arg-type]
         for item in stream:
             running.append(pool.submit(function, item))
@@ -139,7 +139,7 @@ def _by_processes(function: Callable[[S], T], stream: Iterator[S], n_jobs: int) 
 
 
 @contextmanager
-def _interrupts_held_back() -> Iterator[None]:
+def interrupts_held_back() -> Iterator[None]:
     """Start processes that no interrupt reaches: Ctrl-C goes to all processes of a command, and the parent reacts."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
@@ -151,7 +151,7 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _follow_parent() -> None:
+def follow_parent() -> None:
     """Leave interrupts to the parent, and go when it goes, even if it was killed and could say nothing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_leave_with_parent, daemon=True).start()

@@ -13,7 +13,7 @@ from vecuq.cascade.order import Step
 from vecuq.cascade.walk import Flags
 from vecuq.errors import CalibrationError
 from vecuq.ranker import Ranker, falls
-from vecuq.transport import GridMap
+from vecuq.transport import GridMap, maps_in
 
 # Rows of each kind: held back, random around the box, far out.
 _ROWS = 576
@@ -34,7 +34,7 @@ def need_monotone(ranker: Ranker) -> None:
         )
     if share > 0:
         raise _refusal(f"in this ranker {share:.1%} of raised values lower the score", ranker)
-    if not isinstance(ranker.rank_map, GridMap):
+    if not all(isinstance(one, GridMap) for one in maps_in(ranker.rank_map)):
         raise _refusal("with reference points that are no full grid it does not, far from the rows", ranker)
 
 

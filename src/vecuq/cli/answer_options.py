@@ -26,7 +26,9 @@ Map = Annotated[
     ),
 ]
 Kind = Annotated[str, choice("The format, if it should not be recognised.", ANSWERS)]
-Jobs = Annotated[int | None, choice("Number of processes; -1 for all cores.", ANSWERS, show_default="all cores")]
+Jobs = Annotated[
+    int | None, choice("Number of processes; -1 for all cores. Also for part files.", ANSWERS, show_default="all cores")
+]
 Keep = Annotated[
     list[str] | None,
     choice("Fields of the lines to write as columns, such as a label; comma-separated.", ANSWERS, metavar="A,B"),

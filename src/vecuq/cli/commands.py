@@ -59,6 +59,10 @@ COMMANDS = {
         "informing:info",
         "Show what a saved file holds: columns, directions, thresholds, rows, settings, checksum, version, date.",
     ),
+    "export": Entry(
+        "exporting:export",
+        "Write a saved model so that other programs score with it: as ONNX, as JSON, or as a script for browsers.",
+    ),
     "monitor": Entry("monitoring:monitor", "Watch a stream of rows for drift from the calibration rows."),
     "demo": Entry("ranking:demo", "Run the whole job on bundled example data: an ensemble on handwritten digits."),
     "reproduce": Entry("studies:reproduce", "Compute the paper's tables and figures again, beside the printed ones."),

@@ -16,6 +16,7 @@ from vecuq.cli.options import (
     METHOD,
     AsJson,
     CalibrationFiles,
+    ColumnGroupsOption,
     Columns,
     Epsilon,
     Flip,
@@ -25,11 +26,13 @@ from vecuq.cli.options import (
     Paper,
     ReferenceName,
     Scaling,
+    by_group,
     choice,
     listed,
     refuse_options,
     typed_options,
 )
+from vecuq.cli.part_options import PARTS, EngineName, Scheduler, SkipBad
 from vecuq.cli.talk import counted, echo, friendly_errors, print_json, print_lines, usage_errors, watching
 from vecuq.errors import SettingError
 from vecuq.ranker import Settings, weights_line
@@ -74,6 +77,7 @@ def fit(
         list[str] | None,
         choice("How much each score column counts; without it, all alike.", LABELS, metavar="A=1,B=0.5"),
     ] = None,
+    column_groups: ColumnGroupsOption = None,
     labelled: Annotated[
         Path | None, choice("Table of other rows with labels, from which weights are learned.", LABELS)
     ] = None,
@@ -111,6 +115,18 @@ def fit(
     command: comparing.Command = None,
     cache: comparing.Cache = None,
     api_key_env: comparing.ApiKeyEnv = None,
+    engine: EngineName = None,
+    scheduler: Scheduler = None,
+    skip_bad: SkipBad = False,
+    ids: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            help="With --engine: column with another text or whole number in every row, which says what is held back.",
+            metavar="COLUMN",
+            rich_help_panel=PARTS,
+        ),
+    ] = None,
 ) -> None:
     """Learn from in-distribution rows how their score vectors lie, and save the model.
 
@@ -140,8 +156,10 @@ def fit(
         answers.fit_texts(context, calibration, model, given, context.params)
         return
     with usage_errors():
-        refuse_options(context, answers.FOR_ANSWERS, "answers of a language model", "a table of scores")
+        only_answers = [name for name in answers.FOR_ANSWERS if name != "jobs"]
+        refuse_options(context, only_answers, "answers of a language model", "a table of scores")
         given["weights"] = _by_column(listed(weights))
+        given["column_groups"] = by_group(column_groups)
         rows = _labelled(labelled, wrong, weights)
         one_of("missing", missing, workflows.FIT_MISSING)
         settings = Settings.paper(**_typed(context, given)) if paper else Settings(**given)
@@ -158,12 +176,18 @@ def fit(
                 watch=watch,
                 labelled=rows,
                 group=group,
+                n_jobs=-1 if jobs is None else jobs,
             )
         if as_json:
             print_json(fit_as_dict(done, model))
         else:
             print_fit(done, model)
             echo(f"next: vecuq score {model} NEW")
+
+
+def _whose(on_cluster: bool) -> tuple[str, str]:
+    """Return for what refused options are, and for what they are not."""
+    return ("one machine", "--engine") if on_cluster else ("--engine dask", "one machine")
 
 
 def _by_column(pairs: list[str] | None) -> dict[str, float] | None:
@@ -230,8 +254,12 @@ def print_fit(done: workflows.Fitted, model: Path) -> None:
             "flipped": ", ".join(sorted(ranker.flipped)),
             "constant": ", ".join(went.constant_columns) and f"{', '.join(went.constant_columns)} (no influence)",
             "weights": weights_line(ranker.settings.weights),
+            **{f"ranked together, {name}": ", ".join(group) for name, group in (went.column_groups or {}).items()},
             "not scores": ", ".join(done.set_aside),
             "rows": f"{went.n_map:,} for the map, {held}",
+            "sample": f"{went.n_sampled:,} rows, drawn at random, stand for those of the map"
+            if went.n_sampled
+            else None,
             "dropped": f"{counted(done.n_dropped, 'row')} with missing or infinite scores" if done.n_dropped else None,
             "plan": f"{went.solver} solver, {went.sweeps} sweeps, marginal error {went.marginal_error:.1e}",
             "model": str(model),

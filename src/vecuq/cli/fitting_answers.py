@@ -27,7 +27,7 @@ FOR_ANSWERS = (
     *FOR_READING,
     *comparing.NAMES,
 )
-FOR_TABLES = ("columns", "flip", "paper", "missing", "weights", "labelled")
+FOR_TABLES = ("columns", "flip", "paper", "missing", "weights", "column_groups", "labelled")
 
 Correct = Annotated[
     str | None,

@@ -17,7 +17,21 @@ from vecuq.cli.explaining_answers import explain as explain_answers
 from vecuq.cli.explaining_answers import mapped, measure_choices
 from vecuq.cli.measuring_answers import measure_texts
 from vecuq.cli.options import AsJson, Force, NoFormulas, listed, refuse_options
-from vecuq.cli.talk import echo, friendly_errors, print_json, usage_errors, watching
+from vecuq.cli.part_options import (
+    EngineName,
+    Format,
+    Parts,
+    Resume,
+    Scheduler,
+    SkipBad,
+    folder_options,
+    into_folder,
+    making,
+    out_path,
+    parts_in_words,
+    saying_how_to_go_on,
+)
+from vecuq.cli.talk import counted, echo, friendly_errors, print_json, usage_errors, watching
 from vecuq.errors import SettingError
 from vecuq.measures import EMBEDDINGS, find_measures
 from vecuq.outputs import TEMPERATURES
@@ -42,7 +56,16 @@ def measure(
             show_default=False,
         ),
     ],
-    scores: Annotated[Path, typer.Option("--out", "-o", help="File for the scores.")] = Path("scores.parquet"),
+    scores: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            help="File for the scores; FOLDER/ for one table per file of a classifier's outputs.",
+            parser=out_path,
+            metavar="PATH",
+        ),
+    ] = Path("scores.parquet"),
     train: Annotated[
         list[Path] | None,
         typer.Option(
@@ -97,7 +120,8 @@ def measure(
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Answers: number of processes; -1 for all cores.", show_default="all cores")
+        int | None,
+        typer.Option(help="Answers, part files: number of processes; -1 for all cores.", show_default="all cores"),
     ] = None,
     map: Annotated[
         list[str] | None,
@@ -133,6 +157,12 @@ def measure(
     no_formulas: NoFormulas = False,
     force: Force = False,
     as_json: AsJson = False,
+    parts: Parts = False,
+    resume: Resume = False,
+    skip_bad: SkipBad = False,
+    format: Format = None,
+    engine: EngineName = None,
+    scheduler: Scheduler = None,
 ) -> None:
     """Compute uncertainty scores from the outputs of a classifier or the answers of a language model."""
     with friendly_errors():
@@ -140,12 +170,21 @@ def measure(
     of_answers = [is_answers(path) for path in outputs]
     with usage_errors():
         _refuse_mixture(of_answers, outputs)
+        in_folder = into_folder(scores, ctx.params)
+        if in_folder and any(of_answers):
+            raise SettingError(
+                "Answers are measured as one table, for lines of several files may belong together; name one file, "
+                "such as -o scores.parquet."
+            )
         if any(of_answers):
             refuse_options(ctx, _FOR_CLASSIFIERS, "a classifier", "answers of a language model")
         else:
-            refuse_options(ctx, _FOR_ANSWERS, "answers of a language model", "a classifier")
+            ours = ("jobs",) if in_folder else ()
+            refuse_options(
+                ctx, [name for name in _FOR_ANSWERS if name not in ours], "answers of a language model", "a classifier"
+            )
     if not any(of_answers):
-        _measure_classifier(ctx.params, outputs)
+        _measure_classifier(ctx.params, outputs, in_folder=in_folder)
     elif not explain and map is None and holds_choices(outputs[0]):
         _measure_choices(ctx, outputs)
     else:
@@ -193,7 +232,7 @@ def _refuse_mixture(of_answers: Sequence[bool], outputs: Sequence[Path]) -> None
         )
 
 
-def _measure_classifier(given: dict[str, Any], outputs: Sequence[Path]) -> None:
+def _measure_classifier(given: dict[str, Any], outputs: Sequence[Path], *, in_folder: bool) -> None:
     scores = given["scores"]
     how = {
         "train": given["train"] or (),
@@ -206,6 +245,9 @@ def _measure_classifier(given: dict[str, Any], outputs: Sequence[Path]) -> None:
         find_measures(how["measures"])
         in_range("temperature", how["temperature"], *TEMPERATURES, ends="[]")
         one_of("embedding", how["embedding"], EMBEDDINGS)
+    if in_folder:
+        _measure_parts(given, outputs, how)
+        return
     with friendly_errors():
         with watching(rows="measuring") as watch:
             done = workflows.measure(outputs, scores, **how, watch=watch)
@@ -214,6 +256,20 @@ def _measure_classifier(given: dict[str, Any], outputs: Sequence[Path]) -> None:
             return
         wrong = "" if done.n_errors is None else f", {done.n_errors:,} predicted wrong"
         echo(f"{done.n_rows:,} rows of {done.n_members} x {done.n_classes:,} outputs measured{wrong} -> {scores}")
+        echo(f"columns: {', '.join(done.columns)}")
+
+
+def _measure_parts(given: dict[str, Any], outputs: Sequence[Path], how: dict[str, Any]) -> None:
+    """Measure every file of outputs by itself into a folder."""
+    out = given["scores"]
+    with friendly_errors(), saying_how_to_go_on(out):
+        with making(given) as by, watching(rows="measuring") as watch:
+            done = workflows.measure_parts(outputs, out, **{**how, **folder_options(given)}, **by, watch=watch)
+        if given["as_json"]:
+            print_json({"out": str(out), **vars(done)})
+            return
+        wrong = "" if done.n_errors is None else f", {done.n_errors:,} predicted wrong"
+        echo(f"{counted(done.n_rows, 'row')} measured{wrong} in {parts_in_words(done)} -> {out}")
         echo(f"columns: {', '.join(done.columns)}")
 
 

@@ -10,7 +10,7 @@ from vecuq import workflows
 from vecuq._check import one_line
 from vecuq.cli.talk import counted, echo, friendly_errors, note, print_json, watching
 from vecuq.table import QUALITY
-from vecuq.transport import MAX_COLUMNS
+from vecuq.transport import MAX_GROUPED
 
 if TYPE_CHECKING:
     from vecuq.workflows import MeasuredAnswers, WantedOfAnswers
@@ -101,9 +101,9 @@ def print_notes(done: MeasuredAnswers, renormalise: bool) -> None:
 
 def _print_many_columns(done: MeasuredAnswers) -> None:
     n_measures = len([name for name in done.columns if name != QUALITY])
-    if n_measures > MAX_COLUMNS:
+    if n_measures > MAX_GROUPED:
         note(
-            f"{n_measures} columns of scores; `vecuq fit` takes up to {MAX_COLUMNS}. Choose some with --columns there, "
+            f"{n_measures} columns of scores; `vecuq fit` takes up to {MAX_GROUPED}. Choose some with --columns there, "
             f"or here with --measures, such as --measures cocoa, white_box or black_box."
         )
 

@@ -68,6 +68,15 @@ ReferenceName = Annotated[
     str, choice("beta, exponential or ball (signed scores); with parameters as in 'beta(2, 5)'.", METHOD)
 ]
 Scaling = Annotated[str, choice("featurewise, global, identity or quantile.", METHOD)]
+ColumnGroupsOption = Annotated[
+    list[str] | None,
+    choice(
+        "Columns that are ranked together before the groups are ranked; without it, more than ten columns are grouped "
+        "by their correlations. May be repeated, with one group each time.",
+        METHOD,
+        metavar="NAME=A,B;NAME=C",
+    ),
+]
 Epsilon = Annotated[float, choice("Entropic regularisation, on scaled scores.", METHOD)]
 Folder = Annotated[Path, typer.Option("--out", "-o", help="Folder for model, ranked table and report.")]
 CorrectColumn = Annotated[
@@ -166,6 +175,25 @@ def listed(names: str | Sequence[str] | None) -> list[str] | None:
         return given
     cells = next(csv.reader(given, skipinitialspace=True), [])
     return [name.strip() for name in cells if name.strip()] if given else None
+
+
+def by_group(given: Sequence[str] | None) -> dict[str, list[str]] | None:
+    """Return columns by the name of their group; groups without names are numbered.
+
+    Examples
+    --------
+    >>> by_group(["risk=entropy,msp; density=knn"])
+    {'risk': ['entropy', 'msp'], 'density': ['knn']}
+    """
+    texts = [part for part in (given[0].split(";") if given and len(given) == 1 else given or ()) if part.strip()]
+    found = {}
+    for number, text in enumerate(texts, start=1):
+        name, equals, columns = text.partition("=")
+        name, listing = (name.strip(), columns) if equals else (f"group {number}", text)
+        if not name or name in found:
+            raise SettingError(f"column_groups must be NAME=A,B;NAME=C with another name for each; got {text!r}.")
+        found[name] = listed(listing) or []
+    return found or None
 
 
 def typed_options(context: typer.Context) -> set[str]:

@@ -42,6 +42,21 @@ from vecuq.cli.options import (
     listed,
     refuse_options,
 )
+from vecuq.cli.part_options import (
+    EngineName,
+    Format,
+    Parts,
+    Resume,
+    Scheduler,
+    SkipBad,
+    folder_options,
+    into_folder,
+    making,
+    out_path,
+    parts_in_words,
+    refuse_together,
+    saying_how_to_go_on,
+)
 from vecuq.cli.talk import counted, echo, friendly_errors, print_json, print_table, usage_errors, watching
 from vecuq.errors import SettingError
 
@@ -49,6 +64,8 @@ if TYPE_CHECKING:
     from vecuq.pipeline import AnswerPipeline
 
 
+# What only a pipeline of answers takes; its part files are scored as one table.
+_ANSWERS_ONLY = ("keep", *(name for name in FOR_READING if name != "jobs"), *comparing.MODELS)
 _NO_STATE = (
     "--state keeps the decisions of a gate on a table, and this is a pipeline of answers. Leave --state out and check "
     "the promise on later labels with `vecuq audit`; or measure the answers (`vecuq measure`), fit the table and "
@@ -61,7 +78,14 @@ def score(
     model: ModelOrGate,
     new: NewFiles,
     ranked: Annotated[
-        Path, typer.Option("--out", "-o", help="Where to write the ranked table, as one file; - for stdout.")
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Where to write the ranked table, as one file; - for stdout; FOLDER/ for one output per input file.",
+            parser=out_path,
+            metavar="PATH",
+        ),
     ] = Path("ranked.parquet"),
     alpha: Alpha = None,
     explain: Explain = False,
@@ -98,13 +122,20 @@ def score(
     command: comparing.Command = None,
     cache: comparing.Cache = None,
     api_key_env: comparing.ApiKeyEnv = None,
+    parts: Parts = False,
+    resume: Resume = False,
+    skip_bad: SkipBad = False,
+    format: Format = None,
+    engine: EngineName = None,
+    scheduler: Scheduler = None,
 ) -> None:
     """Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.
 
     A gate adds `accept` and `p_wrong` as well; with `--state` it also draws rows for an audit. A saved pipeline
     (VecUQPipeline in Python) takes a file of a classifier's outputs instead of a table, and one that was fitted to
     answers takes files of answers: it writes their ids and measures too. Several files are one table if they have the
-    same columns.
+    same columns. Into a folder (`-o OUT/`) every file is scored by itself, on all cores; `--resume` goes on after a
+    kill.
     """
     to_stdout = str(ranked) == "-"
     with usage_errors():
@@ -113,11 +144,21 @@ def score(
         if to_stdout and as_json:
             raise typer.BadParameter("--json prints to stdout too; write the table to a file.")
     with usage_errors():
+        in_folder = into_folder(ranked, context.params)
         models = comparing.supplied_models({name: context.params[name] for name in comparing.MODELS})
     with friendly_errors():
         if state is not None and workflows.holds_judge(model):
             raise SettingError(_NO_STATE)
         pipeline = workflows.load_answers(model, **models)
+    if in_folder:
+        if pipeline is not None:
+            with usage_errors():
+                raise SettingError(
+                    "Answers are scored as one table, for lines of several files may belong together; name one file, "
+                    "such as -o decided.parquet."
+                )
+        _score_parts(context, wanted)
+        return
     if pipeline is not None:
         _score_answers(pipeline, new, ranked, wanted, context.params)
         return
@@ -137,6 +178,23 @@ def score(
                 model, new, ranked, **vars(wanted), stdout_format=stdout_format, by=by, force=force, watch=watch
             )
         _say(done, wanted, ranked, as_json=as_json)
+
+
+def _score_parts(context: typer.Context, wanted: workflows.Wanted) -> None:
+    """Score every input file by itself into a folder."""
+    given = context.params
+    out, new = given["ranked"], given["new"]
+    with usage_errors():
+        refuse_together(context, ("state", "stdout_format", *_ANSWERS_ONLY))
+    with friendly_errors(), saying_how_to_go_on(out):
+        with making(given) as how, watching(new) as watch:
+            done = workflows.score_parts(
+                given["model"], new, out, wanted, by=given["by"], **folder_options(given), **how, watch=watch
+            )
+        if given["as_json"]:
+            print_json({"out": str(out), **done.to_dict()})
+        else:
+            echo(f"{_summary(done.scored, wanted)} in {parts_in_words(done)} -> {out}")
 
 
 def _score_answers(

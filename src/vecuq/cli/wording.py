@@ -25,7 +25,7 @@ _RENAMED = {
 _OF_OTHERS = (
     *("alpha", "anchor_mass", "anchors", "columns", "epsilon", "flip", "grid", "holdback", "max_iter", "missing"),
     *("n_targets", "on_failure", "overshoot", "reference", "replace", "scaling", "seed", "select", "solver", "tol"),
-    *("top", "weights", "group", "confidence", "accuracy", "error_rate", "promise", "unlabelled"),
+    *("top", "weights", "column_groups", "group", "confidence", "accuracy", "error_rate", "promise", "unlabelled"),
 )
 # A list of texts as Python writes it, each in the quotes that it does not hold.
 _TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""

@@ -16,6 +16,7 @@ from vecuq.conformal.acceptance import (
     walk_outwards,
 )
 from vecuq.conformal.bets import DIRECTIONS, Bet, Fortune, Played, bets_on, play
+from vecuq.conformal.beyond import rows_beyond_p_value
 from vecuq.conformal.bounds import (
     coverage_margin,
     error_rate_lower,
@@ -24,6 +25,17 @@ from vecuq.conformal.bounds import (
     mean_loss_p_values,
     mean_loss_upper,
     stakes_for,
+)
+from vecuq.conformal.cells import (
+    FEWEST_CELLS,
+    MOST_CELLS,
+    MOST_COUNTED,
+    Cells,
+    Counts,
+    Keys,
+    added,
+    keys_of,
+    scores_of_keys,
 )
 from vecuq.conformal.confidence import held_for_confidence, rate_interval, rate_with_confidence
 from vecuq.conformal.cross import cross_p_values
@@ -40,15 +52,21 @@ from vecuq.conformal.urn import Bins, SortedScores, uniform_ranks
 
 __all__ = [
     "DIRECTIONS",
+    "FEWEST_CELLS",
+    "MOST_CELLS",
+    "MOST_COUNTED",
     "MOST_HELD",
     "SELECTIONS",
     "Acceptance",
     "Bet",
     "Bins",
+    "Cells",
+    "Counts",
     "Discoveries",
     "Doubt",
     "Fortune",
     "HeldScores",
+    "Keys",
     "Ladder",
     "Played",
     "Seed",
@@ -58,6 +76,7 @@ __all__ = [
     "accept_confidently",
     "acceptance_p_values",
     "accepted_on_average",
+    "added",
     "after",
     "around",
     "bets_on",
@@ -78,6 +97,7 @@ __all__ = [
     "grouped_p_values",
     "grouped_threshold",
     "held_for_confidence",
+    "keys_of",
     "largest_selected",
     "last_equal",
     "mean_loss_p_values",
@@ -88,9 +108,11 @@ __all__ = [
     "play",
     "rate_interval",
     "rate_with_confidence",
+    "rows_beyond_p_value",
     "rows_needed",
     "running_error_lower",
     "running_error_upper",
+    "scores_of_keys",
     "seed_of",
     "select_by_e_values",
     "select_by_pooling",

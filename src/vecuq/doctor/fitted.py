@@ -81,6 +81,9 @@ def check_grid(case: Case) -> list[Finding]:
     """Fit with half as many and with twice as many reference points, and compare the orders."""
     if case.ranker is None or case.is_tiny:
         return []
+    if case.ranker.diagnostics.column_groups is not None:
+        what = "The columns are ranked in groups; half and twice the reference points are tried for single maps only."
+        return [Finding("grid", "note", what)]
     count = case.ranker.diagnostics.n_targets
     tried = {"half": {"n_targets": max(2, count // 2)}, "twice": {"n_targets": min(2 * count, 200_000)}}
     return _sensitivity(case, "grid", f"With half and twice the reference points ({count:,})", tried)

@@ -20,6 +20,8 @@ from vecuq.evaluation.generation import (
     prediction_rejection_ratio,
 )
 from vecuq.evaluation.pareto import Record, average_rank, pareto_share, ranks, regret, wins_and_losses
+from vecuq.evaluation.partial import PartialEvaluation
+from vecuq.evaluation.partial_file import partial_of
 from vecuq.evaluation.registry import METRICS, TASKS, Metric, find_metrics, rejection_ratio
 from vecuq.evaluation.results import Evaluation, evaluate
 from vecuq.evaluation.selective import (
@@ -31,6 +33,7 @@ from vecuq.evaluation.selective import (
     risk_coverage_curve,
 )
 from vecuq.evaluation.sheets import comparison_sheet, task_sheets
+from vecuq.evaluation.summary import Bounded, SummaryEvaluation
 from vecuq.evaluation.upside_down import below_chance, best_upside_down, inverted_labels
 from vecuq.evaluation.verdicts import Verdict, verdicts
 
@@ -40,16 +43,19 @@ __all__ = [
     "METRICS",
     "TASKS",
     "Bootstrap",
+    "Bounded",
     "Calibration",
     "Estimate",
     "Evaluation",
     "MethodComparison",
     "Metric",
+    "PartialEvaluation",
     "PredictionRejection",
     "Record",
     "Reliability",
     "RiskCoverage",
     "SelectiveCurves",
+    "SummaryEvaluation",
     "Verdict",
     "accuracy_coverage_area",
     "aurc",
@@ -70,6 +76,7 @@ __all__ = [
     "fpr_at_tpr",
     "inverted_labels",
     "pareto_share",
+    "partial_of",
     "prediction_rejection_area",
     "prediction_rejection_curve",
     "prediction_rejection_ratio",

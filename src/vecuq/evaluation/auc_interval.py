@@ -81,6 +81,20 @@ def auc_interval(scores: Array, target: Array, codes: Codes | None, level: float
     return _ends(area, *sizes, float(quantile * np.sqrt(wider)))
 
 
+def auc_interval_of_counts(positive: Array, negative: Array, level: float) -> tuple[float, float]:
+    """Return :func:`roc_auc_interval` of independent rows that are counted, by cells of equal uncertainty."""
+    from scipy.special import ndtri
+
+    m, n = float(positive.sum()), float(negative.sum())
+    below = (np.cumsum(negative) - 0.5 * negative) / n
+    above = 1.0 - (np.cumsum(positive) - 0.5 * positive) / m
+    area = float(positive @ below / m)
+    by_row = float(positive @ (below - area) ** 2) / (m * max(m - 1.0, 1.0))
+    by_row += float(negative @ (above - area) ** 2) / (n * max(n - 1.0, 1.0))
+    wider = max(1.0, _ratio(by_row, _newcombe_variance(area, m, n)))
+    return _ends(area, m, n, float(ndtri(0.5 + level / 2) * np.sqrt(wider)))
+
+
 def _ratio(above: float, below: float) -> float:
     """Return ``above / below``, and 0 where ``below`` is 0."""
     return above / below if below > 0.0 else 0.0

@@ -93,7 +93,7 @@ def brier_score(probability: Any, wrong: Any) -> float:
     >>> round(brier_score([0.1, 0.2, 0.9], [0, 1, 1]), 6)
     0.22
     """
-    given, was = _checked(probability, wrong)
+    given, was = checked_probability(probability, wrong)
     return float(np.mean((given - was) ** 2)) if len(given) else float("nan")
 
 
@@ -120,7 +120,7 @@ def expected_calibration_error(probability: Any, wrong: Any, *, bins: int = BINS
     >>> expected_calibration_error([0.0, 0.0, 0.5, 0.5], [0, 1, 0, 1], bins=2)
     0.25
     """
-    given, was = _checked(probability, wrong)
+    given, was = checked_probability(probability, wrong)
     return _error(given, was, _bins_of(given, bins)) if len(given) else float("nan")
 
 
@@ -154,7 +154,7 @@ def reliability_curve(
     >>> curve.n, curve.probability, curve.wrong, curve.low.round(2), curve.high.round(2)
     (array([2, 2]), array([0. , 0.5]), array([0. , 0.5]), array([0.  , 0.01]), array([0.84, 0.99]))
     """
-    given, was = _checked(probability, wrong)
+    given, was = checked_probability(probability, wrong)
     codes = np.arange(len(given)) if groups is None else group_codes(groups, len(given))
     delta = (1.0 - in_range("level", level, 0.0, 1.0, ends="()")) / 2.0
     places = _bins_of(given, bins)
@@ -185,7 +185,7 @@ def calibration(
     >>> round(found.ece, 3), found.ece <= found.ece_by_chance
     (0.04, True)
     """
-    given, was = _checked(probability, wrong)
+    given, was = checked_probability(probability, wrong)
     places = _bins_of(given, bins)
     by_chance = float("nan")
     if len(given) and groups is None:
@@ -201,7 +201,7 @@ def calibration(
     )
 
 
-def _checked(probability: Any, wrong: Any) -> tuple[Array, Array]:
+def checked_probability(probability: Any, wrong: Any) -> tuple[Array, Array]:
     """Return probabilities and labels of one length."""
     given = scores_of(probability, "probability")
     beyond = given[(given < 0.0) | (given > 1.0)]

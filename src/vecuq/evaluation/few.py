@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vecuq._check import Array
-
 
 @dataclass(frozen=True)
 class FewPositives:
@@ -19,19 +17,17 @@ class FewPositives:
     value: int = 20
     interval: int = 50
 
-    def defect(self, target: Array) -> str | None:
+    def defect(self, n_positive: int) -> str | None:
         """Return why there is no value, in one line; None if there is."""
-        found = int(target.sum())
-        if found >= self.value:
+        if n_positive >= self.value:
             return None
-        return f"fpr_at_95_tpr needs {self.value} positive rows, there are {found}"
+        return f"fpr_at_95_tpr needs {self.value} positive rows, there are {n_positive}"
 
-    def doubt(self, value: float, target: Array) -> str | None:
+    def doubt(self, value: float, n_positive: int, n_rows: int) -> str | None:
         """Return why there is no interval, in one line; None if there is."""
-        found = int(target.sum())
-        if found >= self.interval:
+        if n_positive >= self.interval:
             return None
-        return f"no interval: that of fpr_at_95_tpr needs {self.interval} positive rows, there are {found}"
+        return f"no interval: that of fpr_at_95_tpr needs {self.interval} positive rows, there are {n_positive}"
 
 
 @dataclass(frozen=True)
@@ -49,13 +45,13 @@ class FewErrors:
     error: float
     allowed: int = 10
 
-    def defect(self, target: Array) -> str | None:
+    def defect(self, n_positive: int) -> str | None:
         """Return None: a value there is always."""
         return None
 
-    def doubt(self, value: float, target: Array) -> str | None:
+    def doubt(self, value: float, n_positive: int, n_rows: int) -> str | None:
         """Return why there is no interval, in one line; None if there is."""
-        if self.error * value * len(target) >= self.allowed - 1e-9:
+        if self.error * value * n_rows >= self.allowed - 1e-9:
             return None
         return (
             f"no interval: coverage at an error rate that allows fewer than {self.allowed} errors tends to be too high"

@@ -78,11 +78,11 @@ class Metric:
         if self.task == "generation":
             return generation.prr_defect(uncertainty, target, self.max_rejection)
         found = defect(uncertainty, target, ONE_KIND[self.task])
-        return self.fewest.defect(target) if found is None and self.fewest else found
+        return self.fewest.defect(int(target.sum())) if found is None and self.fewest else found
 
     def doubt(self, value: float, target: Array) -> str | None:
         """Return why a value that exists has no interval, in one line; None if it may have one."""
-        return self.fewest.doubt(value, target) if self.fewest else None
+        return self.fewest.doubt(value, int(target.sum()), len(target)) if self.fewest else None
 
 
 def _detection(task: str, what: str) -> list[Metric]:

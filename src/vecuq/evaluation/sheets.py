@@ -12,7 +12,7 @@ from vecuq.evaluation.pareto import average_rank, pareto_share, regret
 from vecuq.evaluation.results import Evaluation
 from vecuq.evaluation.separation import shared_level
 
-_TITLES = {
+TITLES = {
     "ood": "Finding out-of-distribution rows",
     "error": "Finding wrong predictions",
     "selective": "Selective prediction",
@@ -49,7 +49,7 @@ def _task_sheet(evaluation: Evaluation, task: str) -> Sheet:
         for method in evaluation.methods
     )
     down = {one.metric.name: one.metric.higher_is_better for one in chosen if not evaluation.doubted}
-    return Sheet(task, f"{_TITLES[task]} ({chosen[0].n:,} rows)", rows, down=down)
+    return Sheet(task, f"{TITLES[task]} ({chosen[0].n:,} rows)", rows, down=down)
 
 
 def _cell(evaluation: Evaluation, method: str, key: str) -> Ranged | None:

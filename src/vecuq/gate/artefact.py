@@ -18,7 +18,7 @@ from vecuq.gate.deciding import Decider
 from vecuq.gate.gate import Gate
 from vecuq.gate.rule import Labelled, Rule
 from vecuq.gate.scoring import WEIGHTED, can_weigh, columns_in, usable_guard, usable_model, usable_order
-from vecuq.gate.sense import GateHeader, check_gate
+from vecuq.gate.sense import COUNTS, GateHeader, check_gate
 from vecuq.gate.settings import GateSettings, Learned
 from vecuq.gate.target import Target
 from vecuq.gate.units import ALL, Units
@@ -39,12 +39,13 @@ def parts_of(gate: Gate) -> tuple[str, dict[str, Any], dict[str, Array]]:
         "date": learned.date,
         "grouped": learned.labelled.groups is not None,
     }
-    return "gate", header, {**_arrays_of(learned), "model": np.frombuffer(_model_bytes(gate.model), dtype=np.uint8)}
+    return "gate", header, {**_arrays_of(learned), "model": np.frombuffer(model_bytes(gate.model), dtype=np.uint8)}
 
 
 def _arrays_of(learned: Learned) -> dict[str, Any]:
     labelled, rates = learned.labelled, learned.rates
     groups = np.empty(0, dtype=np.int64) if labelled.groups is None else labelled.groups.astype(np.int64)
+    counts = {} if labelled.counts is None else {COUNTS: labelled.counts}
     return {
         "ladder.thresholds": labelled.ladder.thresholds,
         "ladder.coverage": labelled.ladder.coverage,
@@ -55,6 +56,7 @@ def _arrays_of(learned: Learned) -> dict[str, Any]:
         "rates.probability": rates.probability,
         "rates.lower": rates.lower,
         "rates.upper": rates.upper,
+        **counts,
     }
 
 
@@ -66,7 +68,7 @@ def gate_of(header: dict[str, Any], arrays: dict[str, Any], load: Callable[[byte
     settings = GateSettings(**{**structs.asdict(known.settings), "target": target})
     groups = arrays["labelled.groups"].astype(np.intp) if known.grouped else None
     ladder = Ladder(arrays["ladder.thresholds"], arrays["ladder.coverage"])
-    labelled = Labelled(ALL, arrays["labelled.scores"], arrays["labelled.losses"], groups, ladder)
+    labelled = Labelled(ALL, arrays["labelled.scores"], arrays["labelled.losses"], groups, ladder, arrays.get(COUNTS))
     units = Units(known.units.names, dict(known.units.of_category))
     places = arrays["labelled.units"].astype(np.intp)
     rules = tuple(Rule(**{**structs.asdict(rule), "threshold": _read(rule.threshold)}) for rule in known.rules)
@@ -103,7 +105,8 @@ def _read(threshold: float | str) -> float:
     return {"all": np.inf, "none": -np.inf}.get(threshold, np.nan) if isinstance(threshold, str) else float(threshold)
 
 
-def _model_bytes(model: Any) -> bytes:
+def model_bytes(model: Any) -> bytes:
+    """Return the bytes of a model that can be saved; refuse any other."""
     if not hasattr(model, "to_bytes"):
         raise ModelFileError(
             f"A gate is saved with its model, and a {type(model).__name__} cannot be saved. Use a VecUQ, Ranker, "
@@ -114,11 +117,13 @@ def _model_bytes(model: Any) -> bytes:
 
 def model_checksum(model: Any) -> str:
     """Return what distinguishes a model from any other; of one that cannot be saved, its name."""
-    return hashlib.sha256(_model_bytes(model)).hexdigest() if hasattr(model, "to_bytes") else type(model).__name__
+    return hashlib.sha256(model_bytes(model)).hexdigest() if hasattr(model, "to_bytes") else type(model).__name__
 
 
 def labels_checksum(learned: Learned) -> str:
     """Return what distinguishes the labelled rows, by their scores and labels, from any others."""
     digest = hashlib.sha256(learned.labelled.scores.tobytes())
     digest.update(learned.labelled.losses.tobytes())
+    if learned.labelled.counts is not None:
+        digest.update(learned.labelled.counts.tobytes())
     return digest.hexdigest()

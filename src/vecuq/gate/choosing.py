@@ -92,7 +92,7 @@ def coverages(
     if settings.target.kind not in ("accuracy", "quality"):
         return {}
     return {
-        order: _coverage(again, settings.target.allowed, settings.delta)
+        order: coverage_of(again, settings.target.allowed, settings.delta)
         for order, again in _by_order(model, settings, rows, labelled, kept)
     }
 
@@ -106,7 +106,7 @@ def coverage_lines(
     """
     accuracies = 1.0 - np.geomspace(0.5, 0.005, 60)
     return {
-        order: [(float(a), _coverage(again, 1.0 - a, settings.delta)) for a in accuracies]
+        order: [(float(a), coverage_of(again, 1.0 - a, settings.delta)) for a in accuracies]
         for order, again in _by_order(model, settings, rows, labelled, kept)
     }
 
@@ -122,6 +122,7 @@ def _by_order(
         yield order, Labelled("", scores, labelled.losses, labelled.groups, ladder)
 
 
-def _coverage(rows: Labelled, allowed: float, delta: float) -> float:
+def coverage_of(rows: Labelled, allowed: float, delta: float) -> float:
+    """Return the share of the rows that is accepted at a target; 0 where nothing is certified."""
     walked = acceptance(rows, allowed, delta)
-    return int(walked.n_accepted[walked.walk.last]) / len(rows.scores) if walked.certified else 0.0
+    return int(walked.n_accepted[walked.walk.last]) / rows.n_rows if walked.certified else 0.0

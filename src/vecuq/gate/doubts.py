@@ -8,6 +8,7 @@ from vecuq._check import Array, warn_user
 from vecuq.conformal import fewest_labels
 from vecuq.errors import CalibrationWarning
 from vecuq.gate.plan import labels_needed, most_tried
+from vecuq.gate.rule import Labelled
 from vecuq.gate.settings import GateSettings, Learned
 
 # New rows are compared with the labelled ones in batches of at least so many, at a level that chance hardly reaches.
@@ -21,8 +22,8 @@ def shortfall(settings: GateSettings, learned: Learned) -> str:
     if had:
         instead = ", ".join(f"{line['accuracy']:g} for {line['coverage']:.0%} of the rows" for line in had)
         said = f" What is certified, all at once: accuracy {instead}."
-    n_labels = len(learned.labelled.scores)
-    if settings.target.kind in ("accuracy", "quality"):
+    n_labels = learned.labelled.n_rows
+    if settings.target.kind in ("accuracy", "quality") and learned.labelled.counts is None:
         needed = labels_needed(learned.labelled, settings.target.allowed, settings.delta, settings.seed)
         fewest = fewest_labels(settings.target.allowed, settings.delta)
         said += (
@@ -56,7 +57,20 @@ def resemblance(learned: Learned, scores: Array) -> float | None:
     from scipy.stats import ks_2samp
 
     labelled = learned.labelled
-    if labelled.groups is not None or min(len(labelled.scores), len(scores)) < _FEWEST:
+    if labelled.groups is not None or min(labelled.n_rows, len(scores)) < _FEWEST:
         return None
+    if labelled.counts is not None:
+        return _resemblance_of_counts(labelled, scores)
     known, new = (np.nan_to_num(kept, nan=np.inf, posinf=np.inf) for kept in (labelled.scores, scores))
     return float(ks_2samp(known, new, method="asymp").pvalue)
+
+
+def _resemblance_of_counts(labelled: Labelled, scores: Array) -> float:
+    """Return the p-value at the thresholds alone; a maximum over fewer points only makes it larger."""
+    from scipy.special import kolmogorov
+
+    steps, n, m = labelled.ladder.thresholds, labelled.n_rows, len(scores)
+    known = np.array([labelled.how_many(labelled.scores <= step) for step in steps]) / n
+    new = np.searchsorted(np.sort(scores), steps, side="right") / m
+    distance = float(np.abs(known - new).max(initial=0.0))
+    return float(kolmogorov(np.sqrt(n / (n + m) * m) * distance))

@@ -34,7 +34,7 @@ def learn(
     unlabelled: Any = None,
 ) -> Learned:
     """Return what labelled rows teach; see :meth:`vecuq.Gate.fit`."""
-    _refuse_together(settings, groups=groups, by=by, simultaneous=simultaneous)
+    refuse_together(settings, groups=groups, by=by, simultaneous=simultaneous)
     graded = settings.target.kind == "quality"
     scores = Scoring(model, guard=settings.guard).scores(rows)
     losses = losses_of(correct, len(scores), graded=graded)
@@ -72,7 +72,7 @@ def learn(
         places=places,
         kept=kept,
         decider=decider,
-        rates=_rates(labelled, settings),
+        rates=rates_of(labelled, settings),
         simultaneous=simultaneous,
         table=tuple(coverage_table(labelled, settings.delta)),
         orders=orders,
@@ -80,7 +80,7 @@ def learn(
     )
 
 
-def _refuse_together(settings: GateSettings, *, groups: Any, by: Any, simultaneous: bool) -> None:
+def refuse_together(settings: GateSettings, *, groups: Any, by: Any, simultaneous: bool) -> None:
     """Raise for what cannot be had together."""
     if settings.promise == "average" and groups is not None:
         raise SettingError(
@@ -93,7 +93,7 @@ def _refuse_together(settings: GateSettings, *, groups: Any, by: Any, simultaneo
         raise SettingError("simultaneous=True is about several categories; name those with by=, or leave it out.")
 
 
-def _rates(labelled: Labelled, settings: GateSettings) -> WrongRates:
+def rates_of(labelled: Labelled, settings: GateSettings) -> WrongRates:
     """Return how often rows with a score are wrong, by that score; the interval counts one row of each group."""
     scored = ~np.isnan(labelled.scores)
     cells = labelled.ladder.places_of(labelled.scores[scored])
@@ -103,7 +103,8 @@ def _rates(labelled: Labelled, settings: GateSettings) -> WrongRates:
         alone = np.zeros(len(cells), dtype=bool)
         alone[shuffled[np.unique(labelled.groups[scored][shuffled], return_index=True)[1]]] = True
     n_cells = len(labelled.ladder.thresholds) + 1
-    return wrong_rates(cells, labelled.losses[scored], n_cells, settings.delta, independent=alone)
+    times = None if labelled.counts is None else labelled.counts[scored]
+    return wrong_rates(cells, labelled.losses[scored], n_cells, settings.delta, independent=alone, counts=times)
 
 
 def _thresholds(

@@ -165,9 +165,19 @@ class Gate:
             simultaneous=simultaneous,
             unlabelled=unlabelled,
         )
-        if self.target.is_certified and not self.certified_:
-            warn_user(shortfall(self.settings, self._learned), CalibrationWarning)
+        self._warn_of_shortfall()
         return self
+
+    @classmethod
+    def from_counts(cls, model: Any, settings: GateSettings, learned: Learned) -> Gate:
+        """Return a gate that counts have just fitted; see :class:`vecuq.gate.PartialGate`."""
+        made = cls.from_learned(model, settings, learned)
+        made._warn_of_shortfall()
+        return made
+
+    def _warn_of_shortfall(self) -> None:
+        if self.target.is_certified and not self.certified_:
+            warn_user(shortfall(self.settings, self.learned_), CalibrationWarning)
 
     @property
     def target(self) -> Target:
@@ -290,7 +300,8 @@ class Gate:
         learned = self.learned_
         kept = learned.kept
         if kept is None:
-            raise SettingError("A gate that was loaded keeps no labelled rows; fit it to draw its picture.")
+            why = "fitted to counts" if learned.labelled.counts is not None else "loaded"
+            raise SettingError(f"A gate that was {why} keeps no labelled rows; fit it to rows to draw its picture.")
         return coverage_lines(self.model, self.settings, rows, learned.labelled, kept)
 
     def certificate(self) -> Certificate:

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecuq._check import Array, one_line, warn_user
 from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, TableError
@@ -66,14 +67,28 @@ def _numbers(correct: Any, name: str) -> Array:
 def doubts_about(scores: Array, losses: Array) -> None:
     """Warn of labels that work, but deserve a second look: all alike, or upside down."""
     wrong = losses > 0.5
-    if wrong.all() or not wrong.any():
-        all_are = "wrong" if wrong.all() else "right"
+    scored = ~np.isnan(scores)
+    _, cells = np.unique(scores[scored], return_inverse=True)
+    counts = [np.bincount(cells[wrong[scored] == kind], minlength=cells.max(initial=-1) + 1) for kind in (False, True)]
+    _warn_of(int((~wrong).sum()), int(wrong.sum()), np.stack(counts, axis=1))
+
+
+def doubts_about_counts(counts: NDArray[np.int64], n_steps: int) -> None:
+    """Warn as :func:`doubts_about` does, of counts of right and wrong rows by cell; the last has no score."""
+    right, wrong = (int(total) for total in counts.sum(axis=0))
+    _warn_of(right, wrong, counts[: n_steps + 1])
+
+
+def _warn_of(n_right: int, n_wrong: int, scored: NDArray[np.int64]) -> None:
+    if not (n_right and n_wrong):
+        all_are = "wrong" if n_wrong else "right"
         warn_user(
-            f"All {len(losses):,} labelled rows are {all_are}. Is this the label column, and is it correct= or wrong=?",
+            f"All {n_right + n_wrong:,} labelled rows are {all_are}. Is this the label column, and is it correct= or "
+            f"wrong=?",
             CalibrationWarning,
         )
         return
-    found = _auc(scores[~np.isnan(scores)], wrong[~np.isnan(scores)])
+    found = _auc(scored.astype(float))
     if found is not None and found[0] + 3.0 * found[1] < 0.5:
         warn_user(
             f"Wrong rows are less uncertain than right ones (ROC-AUC {found[0]:.2f}). Are the labels inverted? correct "
@@ -82,16 +97,14 @@ def doubts_about(scores: Array, losses: Array) -> None:
         )
 
 
-def _auc(scores: Array, wrong: Any) -> tuple[float, float] | None:
+def _auc(counts: Array) -> tuple[float, float] | None:
     """Return the ROC-AUC of the wrong rows and its largest standard error; None with few rows of either kind."""
-    from scipy.stats import rankdata
-
-    positive, negative = int(wrong.sum()), int((~wrong).sum())
+    negative, positive = counts.sum(axis=0)
     if min(positive, negative) < _FEWEST:
         return None
-    ranks = rankdata(scores)[wrong].sum()
-    area = (ranks - positive * (positive + 1) / 2) / (positive * negative)
-    return float(area), float(np.sqrt(area * (1 - area) / min(positive, negative)))
+    right, wrong = counts.T
+    area = float(wrong @ (np.cumsum(right) - 0.5 * right) / (positive * negative))
+    return area, float(np.sqrt(area * (1 - area) / min(positive, negative)))
 
 
 def label_rule(text: str) -> tuple[str, str | None, float]:

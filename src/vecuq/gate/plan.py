@@ -130,7 +130,7 @@ def _line(rows: Labelled, target: float, delta: float) -> dict[str, Any]:
     accepted = int(found.n_accepted[last]) if found.certified else 0
     return {
         "accuracy": target,
-        "coverage": accepted / max(len(rows.scores), 1),
+        "coverage": accepted / max(rows.n_rows, 1),
         "accepted": accepted,
         "wrong": float(found.losses[last]) if found.certified else 0.0,
         "threshold": found.threshold if found.certified else None,

@@ -50,18 +50,36 @@ class Rule:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Labelled rows of one unit: scores, losses, the groups that they come in, and thresholds made without labels."""
+    """Labelled rows of one unit: scores, losses, the groups that they come in, and thresholds made without labels.
+
+    With ``counts``, each score and loss stands for so many rows between the same two thresholds.
+    """
 
     unit: str
     scores: Array
     losses: Array
     groups: NDArray[np.intp] | None
     ladder: Ladder
+    counts: NDArray[np.int64] | None = None
 
     def only(self, rows: NDArray[np.bool_], unit: str) -> Labelled:
         """Return some of the rows as a unit of their own."""
         groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
-        return Labelled(unit, self.scores[rows], self.losses[rows], groups, self.ladder)
+        counts = None if self.counts is None else self.counts[rows]
+        return Labelled(unit, self.scores[rows], self.losses[rows], groups, self.ladder, counts)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.how_many(np.ones(len(self.scores), dtype=bool))
+
+    def how_many(self, chosen: NDArray[np.bool_]) -> int:
+        """Return how many rows were chosen."""
+        return int(chosen.sum() if self.counts is None else self.counts[chosen].sum())
+
+    def lost(self, chosen: NDArray[np.bool_]) -> float:
+        """Return the sum of the losses of some of the rows."""
+        return float((self.losses if self.counts is None else self.losses * self.counts)[chosen].sum())
 
     @property
     def n_groups(self) -> int:
@@ -71,8 +89,8 @@ class Labelled:
     def rule_at(self, threshold: float, *, certified: bool, bound: float) -> Rule:
         """Return the rule of a threshold, with what the labels show there."""
         accepted = self.scores <= threshold
-        lost = float(self.losses[accepted].sum())
-        return Rule(self.unit, threshold, certified, len(self.scores), self.n_groups, int(accepted.sum()), lost, bound)
+        found = self.n_rows, self.n_groups, self.how_many(accepted), self.lost(accepted)
+        return Rule(self.unit, threshold, certified, *found, bound)
 
 
 def decide(rows: Labelled, target: Target, delta: float) -> Rule:
@@ -90,7 +108,8 @@ def decide(rows: Labelled, target: Target, delta: float) -> Rule:
 
 def acceptance(rows: Labelled, allowed: float, delta: float) -> Acceptance:
     """Walk over the thresholds for a mean loss of at most ``allowed``."""
-    return accept_confidently(rows.scores, rows.losses, rows.ladder, allowed=allowed, delta=delta, groups=rows.groups)
+    how = {"allowed": allowed, "delta": delta}
+    return accept_confidently(rows.scores, rows.losses, rows.ladder, groups=rows.groups, counts=rows.counts, **how)
 
 
 def _accuracy(rows: Labelled, target: Target, delta: float) -> Rule:
@@ -102,7 +121,8 @@ def _accuracy(rows: Labelled, target: Target, delta: float) -> Rule:
 def _flag_recall(rows: Labelled, target: Target, delta: float) -> Rule:
     """Accept as much as leaves a share of the wrong rows flagged: misses only grow outwards, so delta is not shared."""
     failed, steps, allowed = rows.losses > 0.5, len(rows.ladder.thresholds), 1.0 - target.value
-    p_values = missed_p_values(rows.scores, failed, rows.ladder, allowed=allowed, delta=delta, groups=rows.groups)
+    how = {"allowed": allowed, "delta": delta}
+    p_values = missed_p_values(rows.scores, failed, rows.ladder, groups=rows.groups, counts=rows.counts, **how)
     last = walk_outwards(p_values, delta * (np.arange(steps) == 0)).last
     threshold = float(rows.ladder.thresholds[last]) if last >= 0 else -np.inf
     return _bounded(rows, threshold, certified=last >= 0, delta=delta / max(steps, 1))
@@ -115,7 +135,7 @@ def _flag_precision(rows: Labelled, target: Target, delta: float) -> Rule:
     mirrored = Ladder(np.nextafter(-steps, -np.inf), 1.0 - rows.ladder.coverage[::-1])
     # A row without a score is flagged whatever the threshold.
     scores = np.where(np.isnan(rows.scores), -np.inf, -rows.scores)
-    turned = Labelled(rows.unit, scores, 1.0 - rows.losses, rows.groups, mirrored)
+    turned = Labelled(rows.unit, scores, 1.0 - rows.losses, rows.groups, mirrored, rows.counts)
     found = acceptance(turned, 1.0 - target.value, delta)
     threshold = float(steps[found.walk.last]) if found.certified else -np.inf
     return _bounded(rows, threshold, certified=found.certified, delta=delta / max(len(steps), 1))
@@ -125,13 +145,14 @@ def _cost(rows: Labelled, target: Target, delta: float) -> Rule:
     """Accept up to where errors and reviews cost least on the labelled rows; the bound holds for every threshold."""
     thresholds = np.concatenate([[-np.inf], rows.ladder.thresholds])
     places = np.searchsorted(thresholds, rows.scores, side="left")
-    counts = np.bincount(places, minlength=len(thresholds) + 1).cumsum()[: len(thresholds)]
-    lost = np.bincount(places, weights=rows.losses, minlength=len(thresholds) + 1).cumsum()[: len(thresholds)]
-    n, share = max(len(rows.scores), 1), delta / (2 * len(thresholds))
+    weighted = rows.losses if rows.counts is None else rows.losses * rows.counts
+    counts = np.bincount(places, weights=rows.counts, minlength=len(thresholds) + 1).cumsum()[: len(thresholds)]
+    lost = np.bincount(places, weights=weighted, minlength=len(thresholds) + 1).cumsum()[: len(thresholds)]
+    n, share = max(rows.n_rows, 1), delta / (2 * len(thresholds))
     costs = (target.cost_wrong * lost + target.cost_review * (n - counts)) / n
     best = int(np.argmin(costs))
-    worst = target.cost_wrong * _rate_upper(np.where(places <= best, rows.losses, 0.0), rows.groups, share)
-    worst += target.cost_review * _rate_upper((places > best).astype(float), rows.groups, share)
+    worst = target.cost_wrong * _rate_upper(np.where(places <= best, rows.losses, 0.0), rows, share)
+    worst += target.cost_review * _rate_upper((places > best).astype(float), rows, share)
     found = _bounded(rows, float(thresholds[best]), certified=False, delta=2 * share)
     return Rule(**{**vars(found), "cost": float(costs[best]), "cost_bound": float(worst)})
 
@@ -156,7 +177,8 @@ def _bounded(rows: Labelled, threshold: float, *, certified: bool, delta: float)
     if not accepted.any():
         bound = 1.0
     elif rows.groups is None:
-        bound = _rate_upper(rows.losses[accepted], None, delta)
+        some = rows.only(accepted, rows.unit)
+        bound = _rate_upper(some.losses, some, delta)
     else:
         expected = float(rows.ladder.coverage[rows.ladder.places_of(np.array([threshold]))[0]])
         lost, shares = (group_means(kept, rows.groups) for kept in (rows.losses * accepted, accepted.astype(float)))
@@ -164,8 +186,9 @@ def _bounded(rows: Labelled, threshold: float, *, certified: bool, delta: float)
     return rows.rule_at(threshold, certified=certified, bound=bound)
 
 
-def _rate_upper(losses: Array, groups: NDArray[np.intp] | None, delta: float) -> float:
-    """Return an upper bound on the mean loss: exact for rows that are right or wrong, by betting for others."""
-    if groups is None and np.isin(losses, (0.0, 1.0)).all():
-        return float(error_rate_upper(losses.sum(), len(losses), delta))
-    return mean_loss_upper(losses if groups is None else group_means(losses, groups), delta)
+def _rate_upper(losses: Array, rows: Labelled, delta: float) -> float:
+    """Return an upper bound on the mean of other losses of the rows: exact for right or wrong, else by betting."""
+    if rows.groups is None and np.isin(losses, (0.0, 1.0)).all():
+        lost = losses.sum() if rows.counts is None else (losses * rows.counts).sum()
+        return float(error_rate_upper(lost, rows.n_rows, delta))
+    return mean_loss_upper(losses if rows.groups is None else group_means(losses, rows.groups), delta)

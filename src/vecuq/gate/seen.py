@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,28 +24,76 @@ class Seen:
     among_held_back: bool
 
 
+@dataclass(frozen=True)
+class SeenCounts:
+    """How many labelled rows match those that a model was made of; see :class:`vecuq.ranker.overlap.Overlap`."""
+
+    n_rows: int = 0
+    map_rows: int = 0
+    map_known: int = 0  # rows for which that is known
+    weight_rows: int = 0
+    weight_known: int = 0
+    held: int = 0
+
+    def __add__(self, other: SeenCounts) -> SeenCounts:
+        return SeenCounts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+
 def unseen_rows(model: Any, rows: Any, n_rows: int) -> Seen:
     """Leave out labelled rows that fitted the map, where more match it than chance explains; refuse the weights' rows.
 
     Discrete scores match honestly: the held-back rows of the model show how often.
     """
-    everything = np.ones(n_rows, dtype=bool)
+    counts, map_rows = seen_in(model, rows, n_rows)
+    left_out = _leave_out(model, counts)
+    usable = ~map_rows if left_out else np.ones(n_rows, dtype=bool)
+    return Seen(usable, among_held_back=counts.held / max(n_rows, 1) > _FEW)
+
+
+def usable_counts(model: Any, counts: SeenCounts, *, own_thresholds: bool) -> bool:
+    """Return whether counted rows that match the map's are left out; refuse what cannot be certified from counts."""
+    left_out = _leave_out(model, counts)
+    if own_thresholds and counts.held / max(counts.n_rows, 1) > _FEW:
+        raise CalibrationError(
+            f"{counts.held:,} of {counts.n_rows:,} labelled rows are among those that the model held back, so other "
+            f"rows must set the thresholds. Give rows without labels: PartialGate(gate, unlabelled=rows)."
+        )
+    return left_out
+
+
+def seen_in(model: Any, rows: Any, n_rows: int) -> tuple[SeenCounts, NDArray[np.bool_]]:
+    """Return how many labelled rows match those that a model was made of, and which match the map's."""
     inside = inner(model)
     if not hasattr(inside, "overlap"):
-        return Seen(everything, among_held_back=False)
+        return SeenCounts(n_rows), np.zeros(n_rows, dtype=bool)
     found = inside.overlap(inside.as_table(values_in(model, rows)))
-    if found.weights.unusual:
+    matched = (found.map.rows, found.map.decided, found.weights.rows, found.weights.decided, found.held)
+    return SeenCounts(n_rows, *(int(one.sum()) for one in matched)), found.map_rows
+
+
+def _leave_out(model: Any, counts: SeenCounts) -> bool:
+    """Return whether rows that match the map's are left out, with a warning; raise where none may certify."""
+    inside = inner(model)
+    if not hasattr(inside, "overlap"):
+        return False
+    nothing = inside.overlap(inside.as_table(np.empty((0, len(inside.columns)))))
+    if _unusual(nothing.weights, counts.weight_rows, counts.weight_known):
         raise CalibrationError(
-            f"{int(found.weight_rows.sum()):,} of {n_rows:,} labelled rows have learned the model's weights, so they "
+            f"{counts.weight_rows:,} of {counts.n_rows:,} labelled rows have learned the model's weights, so they "
             f"cannot certify it as well. Give other labelled rows."
         )
-    if found.map.unusual:
-        warn_user(
-            f"{int(found.map_rows.sum()):,} of {n_rows:,} labelled rows have fitted the model and are left out: they "
-            f"cannot certify it. Label rows that it has not seen.",
-            CalibrationWarning,
-        )
-    usable = ~found.map_rows if found.map.unusual else everything
-    if not usable.any():
+    if not _unusual(nothing.map, counts.map_rows, counts.map_known):
+        return False
+    warn_user(
+        f"{counts.map_rows:,} of {counts.n_rows:,} labelled rows have fitted the model and are left out: they "
+        f"cannot certify it. Label rows that it has not seen.",
+        CalibrationWarning,
+    )
+    if counts.map_rows == counts.n_rows:
         raise CalibrationError("All labelled rows have fitted the model, so none can certify it. Label other rows.")
-    return Seen(usable, among_held_back=bool(found.held.mean() > _FEW))
+    return True
+
+
+def _unusual(matches: Any, n_matches: int, n_known: int) -> bool:
+    """Return whether so many matches are more than usual: the test of the ranker, whose sums are all it looks at."""
+    return bool(replace(matches, rows=np.array([n_matches]), decided=np.array([n_known])).unusual)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,12 +51,18 @@ def units_of(by: Sequence[str], *, allowed: float, delta: float) -> Units:
     ('b', 'c')
     """
     found, counts = np.unique(np.asarray(by, dtype=object).astype(str), return_counts=True)
+    counted = {str(name): int(count) for name, count in zip(found, counts, strict=True)}
+    return units_of_counts(counted, allowed=allowed, delta=delta)
+
+
+def units_of_counts(counts: Mapping[str, int], *, allowed: float, delta: float) -> Units:
+    """Return what :func:`units_of` does, by the number of labels of each category."""
     enough = _TIMES * fewest_labels(min(allowed, 0.5), delta / 2, errors=1)
-    own = [str(name) for name, count in zip(found, counts, strict=True) if count >= enough]
-    few = [str(name) for name, count in zip(found, counts, strict=True) if count < enough]
+    own = [name for name in sorted(counts) if counts[name] >= enough]
+    few = [name for name in sorted(counts) if counts[name] < enough]
     if len(few) == 1:  # a pool of one is a category
         own, few = sorted([*own, *few]), []
-    names = (*own, *([_pool_name(found.tolist())] if few else []))
+    names = (*own, *([_pool_name(list(counts))] if few else []))
     return Units(names, {name: k for k, name in enumerate(own)} | dict.fromkeys(few, len(own)))
 
 

@@ -20,6 +20,7 @@ from vecuq.paper.drawings import rays
 from vecuq.paper.study import Picture, Study
 from vecuq.paper.toy import toy_scores
 from vecuq.ranker import Ranker, Settings, fit_ranker
+from vecuq.transport import maps_in
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,7 +75,7 @@ def _points(calibration: Array, grows: tuple[bool, bool], multiples: Array) -> A
 def barycentre(ranker: Ranker) -> Array:
     """Return the mean of the targets under the potentials: where the paper expects images of far rows."""
     targets = _targets(ranker)
-    weights = np.exp(ranker.rank_map.log_v.ravel())
+    weights = np.exp(maps_in(ranker.rank_map)[0].log_v.ravel())
     return np.asarray(weights @ targets / weights.sum())
 
 

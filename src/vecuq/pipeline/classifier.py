@@ -167,7 +167,7 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
         table = self.measure(X)
         return self.ranker_.select(table, alpha, method=method, **self._how(how))
 
-    def explain(self, X: Any, *, method: str = "shapley", missing: str | None = None) -> Array:
+    def explain(self, X: Any, *, method: str = "auto", missing: str | None = None) -> Array:
         """Return the contribution of every measure, (rows, measures); see :meth:`vecuq.Ranker.explain`."""
         table = self.measure(X)
         chosen = self.estimator_.missing if missing is None else missing

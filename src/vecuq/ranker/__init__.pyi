@@ -7,6 +7,7 @@ from .describe import meanings_of as meanings_of
 from .describe import weights_line as weights_line
 from .diagnostics import Diagnostics as Diagnostics
 from .estimator import VecUQ as VecUQ
+from .export import scorer_source as scorer_source
 from .fit import fit_ranker as fit_ranker
 from .judge import falls as falls
 from .learning import FEWEST as FEWEST
@@ -14,6 +15,8 @@ from .learning import learn_weights as learn_weights
 from .missing import MISSING_CHOICES as MISSING_CHOICES
 from .overlap import Matches as Matches
 from .overlap import Overlap as Overlap
+from .partial import PartialFit as PartialFit
+from .partial_file import partial_of as partial_of
 from .proof import is_proven_monotone as is_proven_monotone
 from .ranker import Ranker as Ranker
 from .ranker import as_ranker as as_ranker
@@ -26,5 +29,7 @@ from .sketches import Sketch as Sketch
 from .sketches import sketch as sketch
 from .sketches import sketch_of as sketch_of
 from .stream import fit_stream as fit_stream
-from .stream import stream_nodes as stream_nodes
+from .stream import gather_and_fit as gather_and_fit
+from .stream import sum_of_chunks as sum_of_chunks
+from .stream_nodes import stream_nodes as stream_nodes
 from .weights import Weights as Weights

@@ -32,9 +32,14 @@ def describe_ranker(ranker: Ranker) -> dict[str, Any]:
         "thresholds": thresholds_of(ranker),
         "false-alarm rates": rate_intervals_of(ranker),
         **_weights_of(Weights.of(ranker.settings.weights)),
-        "settings": {name: value for name, value in ranker.settings.to_dict().items() if name != "weights"},
-        "diagnostics": ranker.diagnostics.to_dict(),
+        **_column_groups_of(ranker),
+        "settings": {name: value for name, value in ranker.settings.to_dict().items() if name not in _ELSEWHERE},
+        "diagnostics": {name: value for name, value in ranker.diagnostics.to_dict().items() if name not in _ELSEWHERE},
     }
+
+
+# Settings and diagnostics that are described by themselves.
+_ELSEWHERE = ("weights", "column_groups")
 
 
 def _weights_of(weights: Weights | None) -> dict[str, Any]:
@@ -42,6 +47,12 @@ def _weights_of(weights: Weights | None) -> dict[str, Any]:
     if weights is None:
         return {}
     return {"weights": {"columns": dict(weights), "labels": weights.n_labels, "wrong": weights.n_wrong}}
+
+
+def _column_groups_of(ranker: Ranker) -> dict[str, Any]:
+    """Return the groups in which columns are ranked, if there are any."""
+    groups = ranker.diagnostics.column_groups
+    return {} if groups is None else {"column groups": groups.to_dict()}
 
 
 def weights_line(given: Any) -> str:
@@ -115,6 +126,7 @@ def facts_of(ranker: Ranker) -> dict[str, str]:
     return {
         "columns": ", ".join(names) + (f"; constant: {', '.join(constant)}" if constant else ""),
         **({"weights": weights} if weights else {}),
+        **({} if ranker.diagnostics.column_groups is None else {"groups": str(ranker.diagnostics.column_groups)}),
         "rows": f"{ranker.diagnostics.n_map:,} fitted the map, {held_back(ranker)}",
         "thresholds": ", ".join(shown) or "none: no held-back rows, or too few",
     }
@@ -129,7 +141,8 @@ def held_back(ranker: Ranker) -> str:
 def line_of(ranker: Ranker) -> str:
     """Return the ranker in one short line."""
     some = ", ".join(ranker.columns[:4]) + (", ..." if len(ranker.columns) > 4 else "")
-    n_map, n = ranker.diagnostics.n_map, len(ranker.columns)
+    n_map, n, groups = ranker.diagnostics.n_map, len(ranker.columns), ranker.diagnostics.column_groups
+    some += "" if groups is None else f"; in {len(groups)} group{'' if len(groups) == 1 else 's'}"
     return f"Ranker({n} column{'' if n == 1 else 's'}: {some}; {n_map:,} rows in the map, {held_back(ranker)})"
 
 

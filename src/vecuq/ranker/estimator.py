@@ -15,12 +15,12 @@ from vecuq._check import Array, keywords_only, one_of, warn_user
 from vecuq.conformal import Seed
 from vecuq.errors import CalibrationWarning, SettingError
 from vecuq.ranker.describe import card_of
-from vecuq.ranker.fit import fit_map, fit_ranker
+from vecuq.ranker.fit import fit_ranker
 from vecuq.ranker.missing import MISSING_CHOICES
+from vecuq.ranker.partial import PartialFit
 from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.ranking import How, Ranking
 from vecuq.ranker.settings import PAPER, Settings
-from vecuq.ranker.stream import gather
 from vecuq.table import ScoreTable, TakesScores
 
 
@@ -34,7 +34,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
     Parameters
     ----------
     reference, epsilon, scaling, anchors, anchor_mass, overshoot, holdback, grid, n_targets, solver, tol, max_iter,\
- on_failure, alpha, random_state, weights
+ on_failure, alpha, random_state, weights, column_groups
         The choices of the method, explained in :class:`vecuq.Settings`.
     columns
         Names of the score columns when fitting on a frame, by default its floating-point ones; names for the columns
@@ -44,8 +44,8 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         Names of columns in which higher means more confident. Without it, ``fit`` warns of columns that look like it;
         an empty list, together with ``columns``, states that there are none.
     ranges
-        For :meth:`partial_fit`: smallest and largest value per column over all rows to come, before any flip, as a dict
-        by name or an array (columns, 2).
+        For :meth:`partial_fit`, if known: smallest and largest value per column over all rows to come, before any flip,
+        as a dict by name or an array (columns, 2).
     missing
         What becomes of a new row with NaN: ``"nan"``, ``"error"`` or ``"marginal"``; see :meth:`vecuq.Ranker.rank`.
     n_jobs
@@ -98,6 +98,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         n_jobs: int | None = None,
         missing: str = "nan",
         weights: Any = None,
+        column_groups: Any = None,
     ) -> None:
         self.reference = reference
         self.epsilon = epsilon
@@ -120,6 +121,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         self.n_jobs = n_jobs
         self.missing = missing
         self.weights = weights
+        self.column_groups = column_groups
 
     @classmethod
     def paper(cls, **changes: Any) -> VecUQ:
@@ -154,8 +156,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
     def partial_fit(self, X: Any, y: Any = None) -> VecUQ:
         """Add calibration rows to those seen before, without keeping them; ``y`` is ignored.
 
-        Rows are summarised in a :class:`vecuq.Sketch`, whose ranges must hold all rows to come: give ``ranges``, or
-        the first call's rows set them. A later row outside is an error that says so.
+        Up to 5,000 rows are kept; then they are summarised in a :class:`vecuq.PartialFit`.
         """
         before = getattr(self, "gathered_", None)
         if before is None:
@@ -163,8 +164,9 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         else:
             values = self.ranker_.values_of(self._new_rows(X))
             table = ScoreTable(self.ranker_.columns, values, flipped=self.ranker_.flipped)
-        gathered = gather(before, table, self._settings(), ranges=self._ranges(table))
-        ranker = fit_map(gathered.known, gathered.held, self._settings(), named=hasattr(self, "feature_names_in_"))
+        start = PartialFit(settings=self._settings(), ranges=self._ranges(table)) if before is None else before
+        gathered = start + start.empty().update(table, first_row=start.n_seen)
+        ranker = gathered.fit(self._settings(), named=hasattr(self, "feature_names_in_"))
         self.gathered_ = gathered  # only now: a chunk that could not be fitted leaves everything as it was
         return self._fitted(ranker)
 
@@ -243,7 +245,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         how = self.how(ties=ties, random_state=random_state)
         return self.ranker_.select(self._new_rows(X), alpha, method=method, **how)
 
-    def explain(self, X: Any, *, method: str = "shapley") -> Array:
+    def explain(self, X: Any, *, method: str = "auto") -> Array:
         """Return contributions, (rows, columns), that add up with ``baseline_``; see :meth:`vecuq.Ranker.explain`."""
         check_is_fitted(self)
         return self.ranker_.explain(self._new_rows(X), method=method, missing=self.missing, n_jobs=self.n_jobs)
@@ -293,6 +295,16 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         """Return what :meth:`save` would write; :func:`vecuq.load` reads it too."""
         check_is_fitted(self)
         return self.ranker_.to_bytes()
+
+    def to_onnx(self, path: str | os.PathLike[str], *, p_values: bool = True) -> None:
+        """Write the fitted ranker as an ONNX file; see :meth:`vecuq.Ranker.to_onnx`."""
+        check_is_fitted(self)
+        self.ranker_.to_onnx(path, p_values=p_values)
+
+    def to_json(self, *, p_values: bool = True) -> str:
+        """Return all that scoring needs as JSON text; see :meth:`vecuq.Ranker.to_json`."""
+        check_is_fitted(self)
+        return self.ranker_.to_json(p_values=p_values)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """Show a fitted estimator as a card in notebooks, an unfitted one as scikit-learn does."""

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from vecuq._check import Array
 from vecuq._run import spans
 from vecuq.errors import SettingError
+from vecuq.transport import MAX_COLUMNS
 
-METHODS = ("shapley", "gradient")
+METHODS = ("auto", "shapley", "gradient")
 Score = Callable[[Array], Array]
 # 2 ** 12 scores per row are as many as anybody will wait for.
 MOST_COLUMNS = 12
@@ -36,7 +37,8 @@ def contributions_of(score: Score, rows: Array, centre: Array, players: list[int
         moved[:, players] = points
         return score(moved)
 
-    values_of = shapley_values if method == "shapley" else gradient_values
+    exactly = method == "shapley" or (method == "auto" and len(players) <= MAX_COLUMNS)
+    values_of = shapley_values if exactly else gradient_values
     out = np.zeros(rows.shape)
     out[:, players] = values_of(score_of, np.asarray(rows[:, players], dtype=float), centre[players])
     return out

@@ -16,31 +16,15 @@ from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, Vec
 from vecuq.ranker.cross import N_FOLDS, CrossRanker, fold_codes
 from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.forecast import Progress
-from vecuq.ranker.judge import judge_plan, monotone_violations
+from vecuq.ranker.judge import monotone_violations
+from vecuq.ranker.levels import ScaledRows, fit_grouped, fit_one, groups_of, judge_plans
 from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.rows import MapRows, held_back_rows, kept_rows
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Sketch
-from vecuq.ranker.solve import Problem, solve_transport
 from vecuq.ranker.weights import Weights, active_weights
 from vecuq.table import ScoreTable, warn_of_columns
-from vecuq.transport import (
-    MAX_COLUMNS,
-    Cloud,
-    Corners,
-    Grid,
-    Nodes,
-    Reference,
-    Scaler,
-    authors_targets,
-    auto_targets,
-    check_targets,
-    fit_scaler,
-    named_reference,
-    outer_anchors,
-    rank_map,
-    shared_mass,
-)
+from vecuq.transport import Nodes, RankMap, Scaler, fit_scaler, named_reference
 
 
 def fit_ranker(
@@ -121,35 +105,42 @@ def fit_map(
     weights = _weights_for(known, settings)
     settings = replace(settings, weights=weights)
     varying = varying_columns(known, len(held))
-    active = _few_columns(varying if weights is None else _weighted_columns(weights, varying, known))
+    active = varying if weights is None else _weighted_columns(weights, varying, known)
+    groups = groups_of(known, active, settings)
     rows = known.rows if known.rows is None or len(active) == len(known.columns) else known.rows[:, active]
-    scaler = fit_scaler(known.low[active], known.high[active], settings.scaling, signed=reference.signed, rows=rows)
+    scaled_by = rows if known.n_sampled is None else _with_extremes(rows, known, active)
+    scaler = fit_scaler(
+        known.low[active], known.high[active], settings.scaling, signed=reference.signed, rows=scaled_by
+    )
     scaler = replace(scaler, weights=active_weights(weights, known.columns, active))
     _warn_of_small_epsilon(scaler, settings)
     low, high = scaler.transform(np.stack([known.low[active], known.high[active]]))
-    corners = outer_anchors(low, high, settings.anchors, signed=reference.signed)
-    row_weight, corners = shared_mass(known.count, corners, settings.anchor_mass)
-    targets = reference_targets(reference, settings, known.count, corners, len(active))
-    scaled = None if rows is None else scaler.transform(rows)
-    nodes = None if known.sketch is None else _scaled_nodes(known.sketch, active, scaler, row_weight)
-    problem = Problem(scaled, nodes, known.count, low, high, row_weight, corners, targets)
-    with one_blas_thread():
-        solver, solved = solve_transport(problem, settings, progress)
-    judge_plan(solved, settings, known.count, corners)
+    scaled = ScaledRows(known.count, low, high, None if rows is None else scaler.transform(rows))
+    fitted: RankMap
+    if groups is None:
+        nodes = None if known.sketch is None else _scaled_nodes(known.sketch, active, scaler)
+        plans = [fit_one(scaled, reference, settings, progress, nodes)]
+        fitted = plans[0].rank_map
+    else:
+        places = groups.places(known.columns, active)
+        fitted, plans = fit_grouped(scaled, places, reference, settings, progress, scaler.weights)
+    judge_plans(plans, settings, known.count)
     diagnostics = Diagnostics(
-        solver=solver,
-        converged=solved.converged,
-        marginal_error=solved.marginal_error,
-        sweeps=solved.sweeps,
+        solver=" and ".join(dict.fromkeys(plan.solver for plan in plans)),
+        converged=all(plan.solved.converged for plan in plans),
+        marginal_error=max(plan.solved.marginal_error for plan in plans),
+        sweeps=sum(plan.solved.sweeps for plan in plans),
         n_map=known.count,
         n_held=len(held),
-        n_targets=targets.size,
-        n_anchors=_count(corners),
-        anchor_mass=0.0 if corners is None else corners.mass,
+        n_targets=sum(plan.targets.size for plan in plans),
+        n_anchors=sum(plan.n_anchors for plan in plans),
+        anchor_mass=max(plan.anchor_mass for plan in plans),
         constant_columns=tuple(
             name for k, name in enumerate(known.columns) if k not in varying and (weights is None or weights[name])
         ),
         monotone_violations=None,
+        n_sampled=known.n_sampled,
+        column_groups=groups,
     )
     ranker = Ranker(
         columns=known.columns,
@@ -157,7 +148,7 @@ def fit_map(
         flipped=known.flipped,
         active=tuple(active),
         scaler=scaler,
-        rank_map=rank_map(targets, solved.log_v, settings.epsilon, box=(low, high)),
+        rank_map=fitted,
         low=low,
         high=high,
         calibration_scores=np.empty(0),
@@ -167,7 +158,7 @@ def fit_map(
         prints=known.prints,
     )
     with one_blas_thread():
-        judged = replace(diagnostics, monotone_violations=monotone_violations(ranker, scaled))
+        judged = replace(diagnostics, monotone_violations=monotone_violations(ranker, scaled.rows))
         return replace(ranker, diagnostics=judged, calibration_scores=_calibration_scores(ranker, held, known))
 
 
@@ -197,11 +188,17 @@ def _in_groups(ranker: Ranker, codes: NDArray[np.int64]) -> Ranker:
     return replace(ranker, kept=kept)
 
 
-def _scaled_nodes(made: Sketch, active: list[int], scaler: Scaler, row_weight: float) -> Nodes:
+def _with_extremes(rows: Array | None, known: MapRows, active: list[int]) -> Array:
+    """Return the rows of a sample and, so that quantiles go as far as all rows, the extremes of all."""
+    ends = np.stack([known.low[active], known.high[active]])
+    return ends if rows is None else np.concatenate([rows, ends])
+
+
+def _scaled_nodes(made: Sketch, active: list[int], scaler: Scaler) -> Nodes:
     # T_0 is 1, so the moments of some columns alone are those with degree 0 in the others.
     moments = made.moments[tuple(slice(None) if k in active else 0 for k in range(len(made.columns)))]
     low, high = scaler.transform(np.stack([made.box_low[active], made.box_high[active]]))
-    return Nodes.of(moments, low, high, row_weight)
+    return Nodes.of(moments, low, high, 1.0)
 
 
 def _calibration_scores(ranker: Ranker, held: Array, known: MapRows) -> Array:
@@ -220,16 +217,6 @@ def varying_columns(known: MapRows, n_held: int) -> list[int]:
         raise CalibrationError(
             f"All {known.count:,} calibration rows of the map{held} are identical, so there is no order to learn. "
             f"Give rows that differ."
-        )
-    return active
-
-
-def _few_columns(active: list[int]) -> list[int]:
-    """Return the columns, if they are not too many."""
-    if len(active) > MAX_COLUMNS:
-        raise SettingError(
-            f"{len(active)} varying score columns are too many for a Cartesian grid; {MAX_COLUMNS} is the limit. "
-            f"Leave out columns that repeat others, or combine the groups first and rank the group scores."
         )
     return active
 
@@ -265,22 +252,3 @@ def _warn_of_small_epsilon(scaler: Scaler, settings: Settings) -> None:
 
 
 _SMALL_EPSILON = 0.5
-
-
-def reference_targets(
-    reference: Reference, settings: Settings, n_rows: int, corners: Corners | None, n_columns: int
-) -> Grid | Cloud:
-    """Return the reference's points, as many as the settings ask for."""
-    if settings.n_targets == "auto" and settings.grid == "midpoint":
-        wanted = auto_targets(n_columns, settings.epsilon)
-    elif isinstance(settings.n_targets, str):
-        wanted = n_rows + _count(corners)
-    else:
-        wanted = settings.n_targets
-    if settings.grid == "authors":
-        return authors_targets(reference, n_columns, wanted)
-    return check_targets(reference.targets(n_columns, wanted), n_columns)
-
-
-def _count(corners: Corners | None) -> int:
-    return 0 if corners is None else int(np.count_nonzero(corners.weights))

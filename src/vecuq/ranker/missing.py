@@ -26,6 +26,8 @@ Rows = NDArray[np.intp]
 Score = Callable[..., tuple[Array, Array]]
 # Rows times draws that are scored at once; bounds the memory.
 _AT_ONCE = 2**18
+# Sets of absent columns that are remembered: all that ten columns have.
+_MOST_PATTERNS = 2**10
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +99,8 @@ class IncompleteRows:
             scores, weights = self.rank(self._kept.held, absent)[1], self._kept.weights
             order, full = np.argsort(scores, kind="stable"), np.sort(self._rank_complete(self._kept.held)[1])
             known = Pattern(scores[order], full, None if weights is None else weights[order])
+            if len(self._patterns) >= _MOST_PATTERNS:  # the oldest goes
+                del self._patterns[next(iter(self._patterns))]
             self._patterns[absent] = known
         return known
 

@@ -23,13 +23,16 @@ from vecuq._files import (
     check_arrays,
     refuse,
 )
+from vecuq.ranker.column_groups import ColumnGroups
 from vecuq.ranker.rows import N_DRAWS
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketch_sense import check_prints
 from vecuq.ranker.weights import Weights, active_weights
-from vecuq.transport import MAX_COLUMNS, SCALINGS, named_reference
+from vecuq.transport import MAX_COLUMNS, MAX_GROUPED, SCALINGS, named_reference
 
-MAPS = ("grid", "cloud")
+ONE_MAP = ("grid", "cloud")
+MAPS = (*ONE_MAP, "grouped")
+HELD_BY = ("draw", "place", "id")
 
 
 class ScalerHeader(Struct):
@@ -56,6 +59,14 @@ class DiagnosticsHeader(Struct):
     anchor_mass: Share
     constant_columns: tuple[str, ...]
     monotone_violations: Share | None
+    held_by: str = "draw"
+    n_sampled: AtLeastOne | None = None
+    column_groups: dict[str, Names] | None = None
+
+    def __post_init__(self) -> None:
+        one_of("held_by", self.held_by, HELD_BY)
+        if self.n_sampled is not None and self.n_sampled >= self.n_map:
+            raise ValueError(f"a sample of {self.n_sampled:,} rows cannot stand for {self.n_map:,}")
 
 
 class WeightsHeader(Struct):
@@ -90,6 +101,7 @@ class ModelHeader(Struct):
     diagnostics: DiagnosticsHeader
     weights: WeightsHeader | None = None
     groups: AtLeastOne | None = None  # held-back groups, where rows come in groups
+    maps: tuple[str, ...] | None = None  # of two levels: the kind of each group's map, and of the last one
 
     def __post_init__(self) -> None:
         one_of("the map", self.map, MAPS)
@@ -97,14 +109,37 @@ class ModelHeader(Struct):
         if not set(self.flipped) <= set(self.columns):
             raise ValueError("the flipped columns are not among the columns")
         varying = sorted({k for k in self.active if k < len(self.columns)})
-        if list(self.active) != varying or not 1 <= len(varying) <= MAX_COLUMNS:
-            raise ValueError(f"the active columns must be 1 to {MAX_COLUMNS} different places of columns, increasing")
+        most = MAX_COLUMNS if self.map != "grouped" else MAX_GROUPED
+        if list(self.active) != varying or not 1 <= len(varying) <= most:
+            raise ValueError(f"the active columns must be 1 to {most} different places of columns, increasing")
+        self._check_maps()
         unweighted = self._unweighted()
         constant = tuple(name for k, name in enumerate(self.columns) if k not in varying and name not in unweighted)
         if self.diagnostics.constant_columns != constant:
             raise ValueError("the constant columns are not those that are not active")
         if any(self.columns[k] in unweighted for k in varying):
             raise ValueError("a column of weight 0 is active")
+
+    def _check_maps(self) -> None:
+        """Raise unless two levels, and only these, have groups of exactly the active columns, and a map for each."""
+        groups = ColumnGroups.of(self.diagnostics.column_groups)
+        if self.map != "grouped" and (groups is not None or self.maps is not None):
+            raise ValueError("groups of columns are for maps of two levels")
+        if self.map != "grouped":
+            return
+        active = sorted(self.columns[k] for k in self.active)
+        if groups is None or sorted(groups.columns) != active:
+            raise ValueError("the groups of columns must hold every active column once")
+        for kind in self.maps or ():
+            one_of("the map of a group", kind, ONE_MAP)
+        if len(self.maps or ()) != len(groups) + 1:
+            raise ValueError("there must be one map for each group of columns and one for the groups")
+
+    @property
+    def groups_of_columns(self) -> tuple[tuple[int, ...], ...] | None:
+        """Where among the active columns those of each group are; None where one map holds all."""
+        groups = ColumnGroups.of(self.diagnostics.column_groups)
+        return None if groups is None else groups.places(self.columns, self.active)
 
     def _unweighted(self) -> set[str]:
         """Return the columns of weight 0; raise if the weights are of other columns than the model."""
@@ -126,7 +161,6 @@ _SCALER = {
     "low": Numbers("active"),
     "high": Numbers("active"),
 }
-_CLOUD = {"points": Numbers("targets active"), "log_v": Numbers("targets", _LOGARITHMS)}
 KEPT = {
     "kept.centre": Numbers("columns"),
     "kept.held": Numbers("kept columns"),
@@ -140,11 +174,12 @@ MAP_PRINTS, LABELLED_PRINTS = "prints.map", "prints.labelled"
 def check_model(known: ModelHeader, settings: Settings, arrays: dict[str, Array]) -> None:
     """Raise ValueError if a part of a model is not what it must be, by itself or beside the others."""
     _check_settings(known.scaler, settings)
+    _check_column_groups(known, settings)
     n_columns, n_active, went = len(known.columns), len(known.active), known.diagnostics
     held = {"rows": went.n_held} if went.n_held else {}
     sizes = check_arrays(
         arrays,
-        {**_SCALER, **_map_table(known.map, n_active), "calibration": Numbers("rows", SORTED)},
+        {**_SCALER, **_tables(known), "calibration": Numbers("rows", SORTED)},
         columns=n_columns,
         active=n_active,
         **held,
@@ -157,7 +192,7 @@ def check_model(known: ModelHeader, settings: Settings, arrays: dict[str, Array]
     if (LABELLED_PRINTS in arrays) != bool(n_labels):
         raise ValueError(f"{LABELLED_PRINTS!r} must be there if the weights were learned from labels, and only then")
     check_prints(LABELLED_PRINTS, arrays, n_labels)
-    _check_map(known, arrays["log_v"])
+    _check_maps(known, arrays)
     if not sizes["rows"]:
         raise ValueError("'calibration' holds no score")
     if keeps_rows(arrays):
@@ -175,6 +210,16 @@ def _check_settings(scaler: ScalerHeader, settings: Settings) -> None:
         raise ValueError(f"the scaler does not belong to the reference {settings.reference!r}")
 
 
+def _check_column_groups(known: ModelHeader, settings: Settings) -> None:
+    """Raise unless the columns are in the groups that the settings ask for."""
+    given, found = (ColumnGroups.of(one) for one in (settings.column_groups, known.diagnostics.column_groups))
+    if given is not None:
+        given.check_columns(known.columns)
+        given = given.only([known.columns[k] for k in known.active])
+    if given != found and not (given is None and len(known.active) > MAX_COLUMNS):
+        raise ValueError("the columns are in other groups than those of the settings")
+
+
 def keeps_rows(arrays: dict[str, Array]) -> bool:
     """Whether a model keeps rows and medians: format 1 kept none, and such a model saved again has empty places."""
     if not any(name in arrays for name in KEPT):
@@ -183,11 +228,37 @@ def keeps_rows(arrays: dict[str, Array]) -> bool:
     return not (empty and bool(np.isnan(arrays["kept.centre"]).all()))
 
 
-def _map_table(kind: str, n_columns: int) -> dict[str, Numbers]:
+def map_name(number: int) -> str:
+    """Return under which name the arrays of one of several maps are kept."""
+    return f"map.{number}/"
+
+
+def _shapes(known: ModelHeader) -> list[tuple[str, str, int]]:
+    """Return name, kind and number of columns of each map."""
+    groups = known.groups_of_columns
+    if groups is None or known.maps is None:
+        return [("", known.map, len(known.active))]
+    widths = [*map(len, groups), len(groups)]
+    return [(map_name(k), kind, width) for k, (kind, width) in enumerate(zip(known.maps, widths, strict=True))]
+
+
+def _tables(known: ModelHeader) -> dict[str, Numbers]:
+    """Return what the arrays of all maps must be."""
+    tables = [_map_table(name, kind, width) for name, kind, width in _shapes(known)]
+    levels = {f"levels.{end}": Numbers(f"{len(tables) - 1}") for end in ("low", "high") if known.maps is not None}
+    return {name: numbers for table in tables for name, numbers in table.items()} | levels
+
+
+def _map_table(name: str, kind: str, n_columns: int) -> dict[str, Numbers]:
     if kind == "cloud":
-        return _CLOUD
-    axes = {f"axis.{k}": Numbers(f"points_{k}", RISING) for k in range(n_columns)}
-    return {**axes, "log_v": Numbers(" ".join(f"points_{k}" for k in range(n_columns)), _LOGARITHMS)}
+        targets = f"targets_of_{name}"
+        return {
+            f"{name}points": Numbers(f"{targets} {n_columns}"),
+            f"{name}log_v": Numbers(targets, _LOGARITHMS),
+        }
+    sizes = [f"{name}points_{k}" for k in range(n_columns)]
+    axes = {f"{name}axis.{k}": Numbers(size, RISING) for k, size in enumerate(sizes)}
+    return {**axes, f"{name}log_v": Numbers(" ".join(sizes), _LOGARITHMS)}
 
 
 def _check_scaler(scaler: ScalerHeader, arrays: dict[str, Array], n_levels: int) -> None:
@@ -212,14 +283,21 @@ def _check_box(scaler: ScalerHeader, low: Array, high: Array) -> None:
         raise ValueError(f"the largest number of 'high' must be 1 under scaling 'global', and is {high.max():g}")
 
 
-def _check_map(known: ModelHeader, log_v: Array) -> None:
-    n_targets = known.diagnostics.n_targets
+def _check_maps(known: ModelHeader, arrays: dict[str, Array]) -> None:
+    n_targets, shapes = known.diagnostics.n_targets, _shapes(known)
+    size = sum(arrays[f"{name}log_v"].size for name, _, _ in shapes)
     # Of a cloud, points without weight are left out.
-    fits = log_v.size == n_targets if known.map == "grid" else log_v.size <= n_targets
-    if not fits or min(log_v.shape) < (2 if known.map == "grid" else 1):
-        raise ValueError(f"'log_v' has the shape {log_v.shape}, for {n_targets:,} reference points")
-    if log_v.max() < -1e-9:
-        raise ValueError(f"the largest number of 'log_v' must be 0, and is {log_v.max():g}")
+    if not (size == n_targets if all(kind == "grid" for _, kind, _ in shapes) else size <= n_targets):
+        raise ValueError(f"'log_v' has {size:,} numbers, for {n_targets:,} reference points")
+    for name, kind, _ in shapes:
+        log_v = arrays[f"{name}log_v"]
+        if min(log_v.shape) < (2 if kind == "grid" else 1):
+            raise ValueError(f"'{name}log_v' has the shape {log_v.shape}")
+        if log_v.max() < -1e-9:
+            raise ValueError(f"the largest number of '{name}log_v' must be 0, and is {log_v.max():g}")
+    if known.maps is not None:
+        refuse("levels.low", "at most 0", ~(arrays["levels.low"] <= 0), len(shapes) - 1)
+        refuse("levels.high", "above 0", ~(arrays["levels.high"] > 0), len(shapes) - 1)
 
 
 def _check_kept(went: DiagnosticsHeader, arrays: dict[str, Array], sizes: dict[str, int]) -> None:
@@ -227,7 +305,9 @@ def _check_kept(went: DiagnosticsHeader, arrays: dict[str, Array], sizes: dict[s
     if n_kept < n_held:  # where the map knew a sketch only, some of the held-back rows became draws
         fits = n_draws == min(N_DRAWS, n_held // 2) and n_kept + n_draws == n_held
     else:
-        fits = n_kept == n_held and (n_draws == min(N_DRAWS, went.n_map) or (not n_draws and n_held < 2))
+        fits = n_kept == n_held and (
+            n_draws == min(N_DRAWS, went.n_sampled or went.n_map) or (not n_draws and n_held < 2)
+        )
     if not fits:
         raise ValueError(
             f"'kept.held' holds {n_kept:,} rows and 'kept.draws' {n_draws:,}, of {n_held:,} that were held back and "
@@ -237,7 +317,7 @@ def _check_kept(went: DiagnosticsHeader, arrays: dict[str, Array], sizes: dict[s
         held = [arrays["kept.held"], *([arrays["kept.draws"]] if n_kept < n_held else [])]
         medians = _are_medians(arrays["kept.centre"], held)
         refuse("kept.centre", "a median of the held-back rows", ~medians, len(medians))
-    elif sizes["rows"] != (went.n_map if n_draws else 1):
+    elif sizes["rows"] != ((went.n_sampled or went.n_map) if n_draws else 1):
         raise ValueError(f"'calibration' holds {sizes['rows']:,} scores, of {went.n_map:,} rows of the map")
 
 

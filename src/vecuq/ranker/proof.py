@@ -22,7 +22,7 @@ import numpy as np
 from vecuq._check import Array
 from vecuq._run import one_blas_thread
 from vecuq.ranker.ranker import Ranker
-from vecuq.transport import GridMap
+from vecuq.transport import GridMap, OneMap, maps_in
 
 # Multiplications that a proof may take: half a second.
 _MOST_WORK = 2_000_000_000
@@ -44,8 +44,12 @@ def is_proven_monotone(ranker: Ranker) -> bool:
     >>> is_proven_monotone(fit_ranker(np.random.default_rng(0).gamma(2.0, size=(200, 2))))
     True
     """
-    found = ranker.rank_map
-    if ranker.scaler.signed or not isinstance(found, GridMap) or not all(map(_is_even, found.axes)):
+    # Of two levels, the second grows with the lengths of the first, and these with their columns.
+    return not ranker.scaler.signed and all(map(_is_proven, maps_in(ranker.rank_map)))
+
+
+def _is_proven(found: OneMap) -> bool:
+    if not isinstance(found, GridMap) or not all(map(_is_even, found.axes)):
         return False
     weights = _weights(found) if _work(found.log_v.shape) <= _MOST_WORK else None
     with one_blas_thread():

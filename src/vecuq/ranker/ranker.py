@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, count_missing, one_of, refuse_incomplete, warn_user
-from vecuq._files import tensor_bytes, write_tensors
+from vecuq._files import tensor_bytes, write_atomic, write_tensors
 from vecuq.conformal import (
     SELECTIONS,
     HeldScores,
@@ -289,12 +289,13 @@ class Ranker:
         """The score of the calibration medians, from which contributions count."""
         return float(self.rank_complete(self.centre[None])[1][0])
 
-    def explain(self, data: Any, *, method: str = "shapley", missing: str = "nan", n_jobs: int | None = None) -> Array:
+    def explain(self, data: Any, *, method: str = "auto", missing: str = "nan", n_jobs: int | None = None) -> Array:
         """Return contributions, (rows, columns): with :attr:`baseline` they add up to the score of each row.
 
         ``method="shapley"`` is exact, from 2 ** columns scores per row: how much each column changes the score when the
         columns are put from their calibration medians to their values in random order. ``"gradient"`` follows the
-        straight way instead, at 2 * (columns + 1) scores. A column that is absent (``missing="marginal"``) contributes
+        straight way instead, at 2 * (columns + 1) scores. ``"auto"`` is the first for up to ten varying columns, the
+        second for more. A column that is absent (``missing="marginal"``) contributes
         what its absence changes at the medians. NaN in rows that have no score.
         """
         one_of("method", method, METHODS)
@@ -352,6 +353,28 @@ class Ranker:
         from vecuq.ranker.artefact import parts_of
 
         return tensor_bytes(*parts_of(self))
+
+    def to_onnx(self, path: str | os.PathLike[str], *, p_values: bool = True) -> None:
+        """Write the ranker as an ONNX file, whole or not at all; needs the extra ``onnx``.
+
+        Input ``scores``, (rows, columns) in float64, in this ranker's order of columns and as the user has them;
+        outputs ``uncertainty`` and, if rows were held back, ``p_value``: those of :meth:`rank`, to 1e-12.
+        """
+        from vecuq.ranker.export import onnx_bytes
+
+        write_atomic(path, onnx_bytes(self, p_values=p_values))
+
+    def to_json(self, *, p_values: bool = True) -> str:
+        """Return all that scoring needs as JSON text, for the script of :func:`vecuq.ranker.scorer_source`."""
+        from vecuq.ranker.export import json_of
+
+        return json_of(self, p_values=p_values)
+
+    def rank_batch(self, batch: Any, **how: Unpack[How]) -> Any:
+        """Return a pyarrow RecordBatch or Table with ``uncertainty`` and ``p_value`` added; see :meth:`rank`."""
+        from vecuq.ranker.batches import ranked_batch
+
+        return ranked_batch(self, batch, **how)
 
     def overlap(self, data: Any) -> Overlap:
         """Return which rows match those that this ranker was made of: the map's, the weights', the held-back ones.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from vecuq._check import Array
 from vecuq.conformal import draw_rows, group_weights, split_rows
 from vecuq.errors import CalibrationError
+from vecuq.ranker.sampled import Sampled
 from vecuq.ranker.settings import Settings
 from vecuq.ranker.sketches import Sketch
 from vecuq.table import Fingerprints, ScoreTable
@@ -20,7 +21,7 @@ N_DRAWS = 32
 
 @dataclass(frozen=True)
 class MapRows:
-    """What is known of the rows that fit the map: their extremes, and the rows or a sketch of them."""
+    """What is known of the rows that fit the map: count and extremes, and the rows, a sample or a sketch of them."""
 
     columns: tuple[str, ...]
     flipped: frozenset[str]
@@ -36,6 +37,17 @@ class MapRows:
         """Know everything."""
         box, prints = (rows.min(axis=0), rows.max(axis=0)), Fingerprints.of(rows)
         return MapRows(table.columns, table.flipped, len(rows), *box, rows, None, prints)
+
+    @staticmethod
+    def of_sample(made: Sampled, table: ScoreTable) -> MapRows:
+        """Know some of the rows; ``table`` has the same columns."""
+        box = made.seen_low, made.seen_high
+        return MapRows(table.columns, table.flipped, made.count, *box, made.rows.values, None, made.prints)
+
+    @property
+    def n_sampled(self) -> int | None:
+        """How many rows stand for all of them; None if all are known, or a sketch."""
+        return None if self.rows is None or len(self.rows) == self.count else len(self.rows)
 
     @staticmethod
     def of_sketch(made: Sketch) -> MapRows:

@@ -21,7 +21,7 @@ def refuse_other_scores(ranker: Ranker) -> None:
     others: one that was changed alone no longer fits.
     """
     rows = ranker.kept.held if ranker.diagnostics.n_held else ranker.kept.draws
-    n_rows = min(_MOST_ROWS, max(16, _MOST_WORK // ranker.rank_map.log_v.size))
+    n_rows = min(_MOST_ROWS, max(16, _MOST_WORK // ranker.diagnostics.n_targets))
     rows = rows[:: max(1, -(-len(rows) // n_rows))]
     # A model fitted to a sketch keeps no row: its one calibration score is that of the far corner of the box.
     corner = ranker.high[None]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from vecuq._check import in_range, one_of, whole_number
 from vecuq.errors import SettingError
+from vecuq.ranker.column_groups import ColumnGroups
 from vecuq.ranker.weights import Weights
 from vecuq.transport import GRIDS, SCALINGS, Reference, named_reference, reference_name
+
+# More reference points take more memory than a machine has.
+MOST_TARGETS = 10_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +62,10 @@ class Settings:
     weights
         How much each column counts: a dict by column name, or what :func:`vecuq.learn_weights` returns. They multiply
         the scaled columns, whatever the scaling; learned ones belong to ``"featurewise"``. None: all alike.
+    column_groups
+        Columns that are ranked together before the groups are ranked: a dict from group names to columns, or a list of
+        lists; every score column in one group. None: more than ten columns are grouped by their correlations, fewer
+        need no groups.
     """
 
     reference: str | Reference = "beta"
@@ -76,6 +84,7 @@ class Settings:
     alpha: float = 0.05
     random_state: int | None = None
     weights: Mapping[str, float] | None = None
+    column_groups: Mapping[str, Sequence[str]] | Sequence[Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
         named_reference(self.reference)
@@ -99,6 +108,7 @@ class Settings:
         if self.random_state is not None:
             whole_number("random_state", self.random_state, 0)
         self._check_weights()
+        object.__setattr__(self, "column_groups", ColumnGroups.of(self.column_groups))
 
     def _check_weights(self) -> None:
         weights = Weights.of(self.weights)
@@ -109,8 +119,8 @@ class Settings:
     def _check_targets(self) -> None:
         if isinstance(self.n_targets, str):
             one_of("n_targets", self.n_targets, ("auto", "rows"))
-        elif whole_number("n_targets", self.n_targets, 2) > 10_000_000:
-            raise SettingError(f"n_targets must be at most 10,000,000; got {self.n_targets!r}.")
+        elif whole_number("n_targets", self.n_targets, 2) > MOST_TARGETS:
+            raise SettingError(f"n_targets must be at most {MOST_TARGETS:,}; got {self.n_targets!r}.")
 
     @property
     def share(self) -> float:
@@ -125,14 +135,17 @@ class Settings:
         return Settings(**{**PAPER, **changes})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values; a reference object is shown by its representation, weights only where there are some."""
+        """Return plain values: a reference object by its representation, weights and groups where there are some."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         values["reference"] = self.reference if isinstance(self.reference, str) else reference_name(self.reference)
-        if self.weights is None:
-            del values["weights"]
-        else:
-            values["weights"] = dict(self.weights)
+        groups = ColumnGroups.of(self.column_groups)
+        values["weights"] = None if self.weights is None else dict(self.weights)
+        values["column_groups"] = None if groups is None else groups.to_dict()
+        values = {name: value for name, value in values.items() if name not in _OPTIONAL or value is not None}
         return {key: value.item() if hasattr(value, "item") else value for key, value in values.items()}
 
+
+# Left out of the plain values where there are none.
+_OPTIONAL = ("weights", "column_groups")
 
 PAPER: dict[str, Any] = {"overshoot": 0.0, "holdback": 0.0, "n_targets": "rows"}

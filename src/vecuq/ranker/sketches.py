@@ -13,12 +13,12 @@ from vecuq._check import Array, refuse_missing, whole_number
 from vecuq._draw import html_card
 from vecuq._files import checked_header, tensor_bytes, write_tensors
 from vecuq._run import one_blas_thread
-from vecuq.errors import ColumnError, SettingError, TableError
+from vecuq.errors import CalibrationError, ColumnError, SettingError, TableError
 from vecuq.ranker.describe import direction_of
 from vecuq.ranker.sketch_sense import PRINTS, RANGES, SketchHeader, check_sketch, saved_prints
 from vecuq.ranker.solve import MOST_NODES, in_units
 from vecuq.table import Fingerprints, ScoreTable, warn_of_columns
-from vecuq.transport import chebyshev_moments
+from vecuq.transport import chebyshev_moments, widened_moments
 
 Ranges = Mapping[str, tuple[float, float]]
 
@@ -27,8 +27,8 @@ Ranges = Mapping[str, tuple[float, float]]
 class Sketch:
     """Count, ranges and Chebyshev moments of calibration rows; sketches of chunks simply add.
 
-    ``sketch(chunk_1, ranges=r) + sketch(chunk_2, ranges=r)`` fits to the same ranker as all rows at once, to 1e-8 in
-    score, and its size does not depend on the number of rows.
+    ``sketch(chunk_1) + sketch(chunk_2)`` fits to the same ranker as all rows at once, to 1e-8 in score, and its size
+    does not depend on the number of rows. It holds no rows back: for p-values see :class:`vecuq.PartialFit`.
     """
 
     columns: tuple[str, ...]
@@ -47,14 +47,17 @@ class Sketch:
         return int(self.moments.shape[0])
 
     def __add__(self, other: Sketch) -> Sketch:
-        """Return the sketch of both sets of rows."""
+        """Return the sketch of both sets of rows, over ranges that hold both."""
         self._must_match(other)
+        box = np.minimum(self.box_low, other.box_low), np.maximum(self.box_high, other.box_high)
         return replace(
             self,
+            box_low=box[0],
+            box_high=box[1],
             seen_low=np.minimum(self.seen_low, other.seen_low),
             seen_high=np.maximum(self.seen_high, other.seen_high),
             count=self.count + other.count,
-            moments=self.moments + other.moments,
+            moments=self._moments_on(box) + other._moments_on(box),
             prints=None if self.prints is None or other.prints is None else self.prints + other.prints,
         )
 
@@ -64,8 +67,11 @@ class Sketch:
                 f"Only sketches of the same columns and nodes add up: {list(self.columns)} with {self.nodes} nodes, "
                 f"and {list(other.columns)} with {other.nodes}."
             )
-        if not (np.array_equal(self.box_low, other.box_low) and np.array_equal(self.box_high, other.box_high)):
-            raise TableError("Only sketches over the same ranges add up; give every chunk the same `ranges`.")
+
+    def _moments_on(self, box: tuple[Array, Array]) -> Array:
+        """Return the moments on a box that holds this one."""
+        refuse_endless(self.columns, *box)
+        return widened_moments(self.moments, (self.box_low, self.box_high), box)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sketch to one file, whole or not at all; :func:`vecuq.load` reads it."""
@@ -126,8 +132,8 @@ def sketch(
     rows
         Anything a :class:`vecuq.ScoreTable` can be made of; no missing values.
     ranges
-        Smallest and largest value per column, as it came (before any flip), over *all* chunks that are to be added; by
-        default those of these rows. A row outside is an error.
+        Smallest and largest value per column, as it came (before any flip); by default those of these rows. A row
+        outside is an error. Sketches over other ranges add up too.
     nodes
         Chebyshev nodes per column: 12 for epsilon of 0.5 or more, 17 for 0.2, 22 for 0.1.
     columns, flip
@@ -137,8 +143,7 @@ def sketch(
     --------
     >>> import numpy as np
     >>> data = np.random.default_rng(0).random((1000, 2))
-    >>> both = {"x0": (0.0, 1.0), "x1": (0.0, 1.0)}
-    >>> (sketch(data[:400], ranges=both) + sketch(data[400:], ranges=both)).count
+    >>> (sketch(data[:400]) + sketch(data[400:])).count
     1000
     """
     table = ScoreTable.of(rows, columns=columns, flip=flip)
@@ -152,17 +157,34 @@ def sketch(
         )
     if not len(table):
         raise TableError("A sketch needs at least one row.")
+    box = None if ranges is None else box_of(ranges, table)
+    if box is not None:
+        _refuse_outside(table.columns, table.values, *box)
+    return sketch_values(table, nodes, box)
+
+
+def sketch_values(table: ScoreTable, nodes: int, box: tuple[Array, Array] | None = None) -> Sketch:
+    """Summarise complete rows over a box that holds them, by default the smallest one."""
     values = np.asarray(table.values, dtype=float)
-    seen_low, seen_high = values.min(axis=0), values.max(axis=0)
-    low, high = (seen_low, seen_high) if ranges is None else _box(ranges, table)
-    _refuse_outside(table.columns, values, low, high)
+    seen = values.min(axis=0), values.max(axis=0)
+    low, high = seen if box is None else (np.minimum(box[0], seen[0]), np.maximum(box[1], seen[1]))
+    refuse_endless(table.columns, low, high)
     with one_blas_thread():
         moments = chebyshev_moments(in_units(values, low, high), nodes)
-    box, prints = (low, high, seen_low, seen_high), Fingerprints.of(values)
-    return Sketch(table.columns, table.flipped, *box, len(values), moments, prints)
+    prints = Fingerprints.of(values)
+    return Sketch(table.columns, table.flipped, low, high, *seen, len(values), moments, prints)
 
 
-def _box(ranges: Ranges, table: ScoreTable) -> tuple[Array, Array]:
+def refuse_endless(columns: Sequence[str], low: Array, high: Array) -> None:
+    """Raise if a range is wider than a float64 can hold."""
+    with np.errstate(over="ignore"):
+        endless = [name for name, width in zip(columns, high - low, strict=True) if not np.isfinite(width)]
+    if endless:
+        raise CalibrationError(f"{endless[0]!r} spans more than a float64 can hold; divide it by a constant first.")
+
+
+def box_of(ranges: Ranges, table: ScoreTable) -> tuple[Array, Array]:
+    """Return the ranges of the columns of a table, in its direction."""
     absent = [name for name in table.columns if name not in ranges]
     if absent:
         raise ColumnError(f"`ranges` lacks {absent}; it must give (smallest, largest) for every score column.")
@@ -186,5 +208,5 @@ def _refuse_outside(columns: Sequence[str], values: Array, low: Array, high: Arr
         raise TableError(
             f"{int(outside[:, k].sum()):,} rows lie outside the range of {columns[k]!r}: it was given as "
             f"[{low[k]:g}, {high[k]:g}], the rows reach from {values[:, k].min():g} to {values[:, k].max():g}. "
-            f"Give ranges that hold all chunks (a first pass finds them), or fit all rows at once."
+            f"Give ranges that hold these rows, or leave `ranges` out."
         )

@@ -3,6 +3,7 @@
 from vecuq.table.cells import python_cells
 from vecuq.table.choice import CONTRIBUTION, QUALITY, RESERVED, is_added
 from vecuq.table.doubts import warn_of_columns
+from vecuq.table.draws import id_hashes, place_hashes
 from vecuq.table.front import TakesScores
 from vecuq.table.matching import Matching
 from vecuq.table.prints import MOST_HASHES, Fingerprints, Hashes, row_hashes
@@ -11,6 +12,7 @@ from vecuq.table.score_table import ScoreTable
 from vecuq.table.source import (
     BATCH_ROWS,
     EXTENSIONS,
+    PartFile,
     PathLike,
     TableSource,
     is_stdio,
@@ -33,6 +35,7 @@ __all__ = [
     "Fingerprints",
     "Hashes",
     "Matching",
+    "PartFile",
     "PathLike",
     "ScoreTable",
     "Suspicion",
@@ -42,11 +45,13 @@ __all__ = [
     "TakesScores",
     "count_rows",
     "find_suspicions",
+    "id_hashes",
     "is_added",
     "is_stdio",
     "is_table_name",
     "is_text_table",
     "kind_of",
+    "place_hashes",
     "python_cells",
     "read_batches",
     "read_table",

@@ -44,8 +44,8 @@ def _hashed(rows: Array) -> Hashes:
     found = scratch("row hashes", len(rows)).view(np.uint64)
     found[:] = rows.shape[1]
     for column in rows.T:
-        found ^= _mixed(_bits(column))
-        _mixed(found)
+        found ^= mixed(_bits(column))
+        mixed(found)
     return found
 
 
@@ -58,7 +58,7 @@ def _bits(column: Array) -> Hashes:
     return numbers.view(np.uint64)
 
 
-def _mixed(numbers: Hashes) -> Hashes:
+def mixed(numbers: Hashes) -> Hashes:
     """Replace numbers of 64 bits, each by another one that looks random, where they are."""
     shifted = scratch("shifted bits", len(numbers)).view(np.uint64)
     numbers += np.uint64(_GOLDEN)

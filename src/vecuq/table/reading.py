@@ -6,6 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +106,18 @@ class TableReader:
                 yield batch
         if not n_rows:
             yield pa.RecordBatch.from_pylist([], schema=self.schema)
+
+    def of_file(self, part: PartFile) -> TableReader:
+        """Return the reader of one file alone, with the columns and types that all files share."""
+        alone = copy(self)
+        alone.source = TableSource(part.shown, (part,))
+        return alone
+
+    def only(self, names: Sequence[str]) -> TableReader:
+        """Return the reader of some of the columns; most formats then read no others."""
+        narrow = copy(self)
+        narrow.schema = _only(self.schema, names)
+        return narrow
 
     def whole(self) -> pa.Table:
         """Return all rows at once; a table without rows is an error."""

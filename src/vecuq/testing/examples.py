@@ -50,6 +50,12 @@ def _sketch() -> Any:
     return sketch(gamma_rows(120, 0))
 
 
+def _partial() -> Any:
+    from vecuq.ranker import PartialFit
+
+    return PartialFit(n_rows=10_000).update(gamma_rows(400, 0))
+
+
 def _pipeline() -> Any:
     from vecuq.outputs import ClassifierOutputs
     from vecuq.pipeline import VecUQPipeline
@@ -125,6 +131,7 @@ _MAKERS = {
     "live": _live,
     "model": _model,
     "sketch": _sketch,
+    "partial": _partial,
     "pipeline": _pipeline,
     "answer_pipeline": _answer_pipeline,
     "monitor": _monitor,

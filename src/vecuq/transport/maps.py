@@ -193,10 +193,10 @@ _FAR = 1e3
 # A row costs as much as its block, and here every row costs as many exponentials as there are targets.
 _CLOUD_BLOCK = 48
 
-RankMap = GridMap | CloudMap
 
-
-def rank_map(targets: Grid | Cloud, log_v: Array, epsilon: float, *, box: tuple[Array, Array] | None = None) -> RankMap:
+def rank_map(
+    targets: Grid | Cloud, log_v: Array, epsilon: float, *, box: tuple[Array, Array] | None = None
+) -> GridMap | CloudMap:
     """Return the map for these targets: a full grid keeps its structure, anything else is a cloud."""
     if isinstance(targets, Grid) and targets.is_full:
         return GridMap(targets.axes, log_v, epsilon, box)

@@ -48,7 +48,7 @@ def chebyshev_moments(units: Array, q: int, *, box: tuple[Array, Array] | None =
         for rows, columns in tiles:
             made = scratch("moments of a block", rows.stop - rows.start, columns.stop)
             total[rows, columns] += np.matmul(first[rows], second[columns].T, out=made)
-    total[np.add.outer(left.degrees, right.degrees) > 4 * q // 3] = 0.0
+    total[np.add.outer(left.degrees, right.degrees) > _highest(q)] = 0.0
     moments = np.zeros((q**half, q ** (m - half)))
     moments[np.ix_(left.places, right.places)] = total
     return moments.reshape((q,) * m)
@@ -77,6 +77,19 @@ def to_units(columns: Array, low: Array, high: Array) -> None:
     columns *= 2.0
     columns -= 1.0
     np.minimum(np.maximum(columns, -1.0, out=columns), 1.0, out=columns)
+
+
+def low_places(q: int, n_columns: int) -> NDArray[np.bool_]:
+    """Return which moments are not left out, shape (q,) * columns."""
+    left, right = _Side.of(q, n_columns // 2), _Side.of(q, n_columns - n_columns // 2)
+    low = np.zeros((q ** (n_columns // 2), q ** (n_columns - n_columns // 2)), dtype=bool)
+    low[np.ix_(left.places, right.places)] = np.add.outer(left.degrees, right.degrees) <= _highest(q)
+    return low.reshape((q,) * n_columns)
+
+
+def _highest(q: int) -> int:
+    """Return up to which degree in all columns moments are kept."""
+    return 4 * q // 3
 
 
 @dataclass(frozen=True)
@@ -138,7 +151,7 @@ def moment_tiles(q: int, m: int) -> list[tuple[slice, slice]]:
     tiles, start = [], 0
     for end in np.cumsum(np.bincount(left.degrees)).tolist():
         if end - start >= _FEWEST or end == len(left.degrees):
-            most = 4 * q // 3 - int(left.degrees[start])
+            most = _highest(q) - int(left.degrees[start])
             tiles.append((slice(start, end), slice(int(np.searchsorted(right.degrees, most, side="right")))))
             start = end
     return tiles

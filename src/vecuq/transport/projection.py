@@ -50,7 +50,7 @@ def chebyshev_values(x: Array, q: int, out: Array | None = None) -> Array:
 
 def node_weights(moments: Array) -> Array:
     """Return the signed weights on the Chebyshev nodes that integrate like the rows; they sum to the row count."""
-    return contract_linear(moments, [_basis(moments.shape[0]).T] * moments.ndim)
+    return contract_linear(moments, [chebyshev_basis(moments.shape[0]).T] * moments.ndim)
 
 
 def nodes_needed(steepness: float) -> int:
@@ -124,13 +124,13 @@ class ProjectedKernel:
 def interpolate(values: Array, units: Array) -> Array:
     """Evaluate the interpolant through values on the nodes at points of [-1, 1] per column."""
     q, m = values.shape[0], values.ndim
-    basis = _basis(q)
+    basis = chebyshev_basis(q)
     factors = [basis.T @ chebyshev_values(x, q) for x in units.T]
     left, right = khatri_rao(factors[: m // 2], len(units)), khatri_rao(factors[m // 2 :], len(units))
     return np.asarray((left * (values.reshape(len(left), -1) @ right)).sum(axis=0))
 
 
-def _basis(q: int) -> Array:
+def chebyshev_basis(q: int) -> Array:
     """Return the coefficients of the interpolation polynomials: T_r at the nodes, normalised."""
     basis = chebyshev_values(chebyshev_nodes(q), q) * (2.0 / q)
     basis[0] *= 0.5

@@ -12,7 +12,7 @@ from vecuq.errors import CalibrationError, SettingError
 SCALINGS = ("featurewise", "global", "identity", "quantile")
 
 # Scaled values are kept below this, so that a norm over ten columns stays finite.
-_LIMIT = 1e300
+SCALED_LIMIT = 1e300
 _LEVELS = 1001
 
 
@@ -37,13 +37,19 @@ class Scaler:
         with np.errstate(over="ignore"):
             scaled -= self.lower
             scaled /= self.span
-        np.minimum(np.maximum(scaled, -_LIMIT, out=scaled), _LIMIT, out=scaled)
+        np.minimum(np.maximum(scaled, -SCALED_LIMIT, out=scaled), SCALED_LIMIT, out=scaled)
         if len(self.knots):
             for k in range(scaled.shape[1]):
-                _through_knots(values[:, k], self.knots[:, k], scaled[:, k])
+                _through_knots(values[:, k], *self.levels(k), scaled[:, k])
         if self.signed and self.kind != "identity":
             scaled = 2.0 * scaled - 1.0
         return scaled if self.weights is None else scaled * self.weights
+
+    def levels(self, k: int) -> tuple[Array, Array]:
+        """Return the different knots of a column and the level at each; equal knots share their mean level."""
+        places, first, count = np.unique(self.knots[:, k], return_index=True, return_counts=True)
+        levels = (first + 0.5 * (count - 1)) / (len(self.knots) - 1)
+        return places, (levels - levels[0]) / (levels[-1] - levels[0])
 
     def unweighted(self, scaled: Array) -> Array:
         """Return scaled rows as they would be without weights."""
@@ -93,10 +99,7 @@ def _knots(rows: Array | None, kind: str, n_columns: int) -> Array:
     return np.asarray(np.quantile(rows, np.linspace(0.0, 1.0, min(_LEVELS, max(2, len(rows)))), axis=0))
 
 
-def _through_knots(values: Array, knots: Array, out: Array) -> None:
-    """Replace scaled values inside the calibration range by their level; equal knots share their mean level."""
-    places, first, count = np.unique(knots, return_index=True, return_counts=True)
-    levels = (first + 0.5 * (count - 1)) / (len(knots) - 1)
-    levels = (levels - levels[0]) / (levels[-1] - levels[0])
+def _through_knots(values: Array, places: Array, levels: Array, out: Array) -> None:
+    """Replace scaled values inside the calibration range by their level."""
     inside = (values >= places[0]) & (values <= places[-1])
     out[inside] = np.interp(values[inside], places, levels)

@@ -21,11 +21,17 @@ WORDS = {
     "pipeline": "a pipeline",
     "answer_pipeline": "a pipeline of answers",
     "sketch": "a sketch",
+    "evaluation": "the summary of an evaluation",
+    "partial_gate": "the counts of a gate",
+    "drift": "counts of drift",
     "table": "a table",
     "answers": "answers of a language model",
     "page": "a web page",
     "picture": "a picture",
     "sheet": "tables in Markdown or LaTeX",
+    "onnx": "a model exported as ONNX",
+    "scorer": "a model exported as JSON",
+    "script": "a model exported as a script",
     "text": "text",
     "file": "something else",
 }
@@ -41,6 +47,9 @@ _BEGINS = {
     b"<html": "page",
     b"<svg": "picture",
     b'{"vecuq_answers"': "answers",
+    b"\x08\x08\x12\x05vecuq": "onnx",  # the version of the format, and who wrote it
+    b'{"kind":"vecuq-scorer"': "scorer",
+    b"// Scores rows with a model that vecuq exported": "script",
 }
 _SHEETS = (b"|", b"\\begin{table}")
 _READ = 2**12

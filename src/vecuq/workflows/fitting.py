@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from vecuq._check import count_missing, finite_rows, one_of, refuse_missing
 from vecuq._run import ahead
-from vecuq.errors import CalibrationError, ConvergenceError
-from vecuq.ranker import Ranker, Settings, fit_ranker, fit_stream, stream_nodes
+from vecuq.errors import CalibrationError
+from vecuq.ranker import PartialFit, Ranker, Settings, fit_ranker, gather_and_fit, sum_of_chunks
 from vecuq.table import (
     PathLike,
     ScoreTable,
@@ -55,6 +55,7 @@ def fit(
     watch: Watch = NOBODY,
     labelled: Labelled | None = None,
     group: str | None = None,
+    n_jobs: int | None = None,
 ) -> Fitted:
     """Fit a ranker to a table and save it.
 
@@ -62,7 +63,8 @@ def fit(
     missing or infinite scores are refused, unless ``missing="drop"`` drops them; ``drop_hint`` says so in the error.
     ``force`` replaces also a file that the job reads, or one that holds no model. Weights of the columns are learned
     from ``labelled`` rows, if there are any. ``group`` is the column that says which rows come together
-    (:func:`vecuq.fit_ranker`); all rows are then read into memory.
+    (:func:`vecuq.fit_ranker`); all rows are then read into memory. Otherwise a large table is read once, in pieces
+    that ``n_jobs`` processes summarise.
     """
     one_of("missing", missing, FIT_MISSING)
     reads = [calibration] if labelled is None else [calibration, labelled.table]
@@ -71,7 +73,7 @@ def fit(
     hint = f"{drop_hint} drops them."
     done = None
     if group is None:
-        done = _fit_streaming(source, settings or Settings(), columns, flip, missing, hint, watch, labelled)
+        done = _fit_streaming(source, settings or Settings(), columns, flip, missing, hint, watch, labelled, n_jobs)
     if done is None:
         table, groups = without_groups(read_table(source, columns=columns, flip=flip), group, columns)
         kept = _only_complete(table) if missing == "drop" else table
@@ -112,51 +114,26 @@ def _fit_streaming(
     hint: str,
     watch: Watch,
     labelled: Labelled | None,
+    n_jobs: int | None,
 ) -> Fitted | None:
-    """Fit in bounded memory; None when the table is small, or the settings need all rows at once."""
+    """Fit in bounded memory, in one pass; None when the table is small."""
     if not _has_many_rows(source, columns):
         return None
     first = ScoreTable.of(next(read_batches(source, columns=columns or (), typed=False)), columns=columns, flip=flip)
-    if stream_nodes(settings, len(first.columns)) is None:
-        return None
     reader = TableReader(source, columns=first.columns, alone=True)
-    chunks = _Chunks(reader, sorted(first.flipped), drop=missing == "drop", hint=hint)
-    n_rows = None if chunks.drop else count_rows(source)
-    settings = settings if labelled is None else labelled.weigh(first, settings, drop=chunks.drop)
-    try:
-        ranker = fit_stream(chunks, settings, n_rows=n_rows, advance=watch.read)
-    except ConvergenceError:
-        return None  # the kernel is too steep for a sketch: take the rows themselves
+    settings = settings if labelled is None else labelled.weigh(first, settings, drop=missing == "drop")
+    start = PartialFit(first.columns, settings, missing=missing, n_rows=count_rows(source), drop_hint=hint)
     warn_of_columns(first, directions=not named_reference(settings.reference).signed)
-    return Fitted(ranker, tuple(getattr(first.others, "column_names", ())), chunks.n_dropped)
 
+    def gather(empty: PartialFit) -> PartialFit:
+        tables = (
+            ScoreTable.of(batch, columns=first.columns, flip=sorted(first.flipped)).stated()
+            for batch in ahead(reader.batches())
+        )
+        return sum_of_chunks(tables, empty, advance=watch.read, n_jobs=n_jobs)
 
-class _Chunks:
-    """The rows of a table from the start, each time it is called; incomplete ones are dropped or refused."""
-
-    def __init__(self, reader: TableReader, flip: Sequence[str], *, drop: bool, hint: str) -> None:
-        self.reader, self.flip, self.drop, self.hint = reader, flip, drop, hint
-        self.n_dropped = 0
-
-    def __call__(self) -> Iterator[ScoreTable]:
-        batches = ahead(self.reader.batches())
-        tables = (ScoreTable.of(batch, columns=self.reader.columns, flip=self.flip) for batch in batches)
-        return self._without_gaps(tables) if self.drop else self._refusing_gaps(tables)
-
-    def _refusing_gaps(self, tables: Iterable[ScoreTable]) -> Iterator[ScoreTable]:
-        start = 0
-        for table in tables:
-            refuse_missing(table.values, table.columns, first_row=start, hint=self.hint)
-            start += len(table)
-            yield table
-
-    def _without_gaps(self, tables: Iterable[ScoreTable]) -> Iterator[ScoreTable]:
-        self.n_dropped = 0
-        for table in tables:
-            kept = _complete(table)
-            self.n_dropped += len(table) - len(kept)
-            if len(kept):
-                yield kept
+    ranker, whole = gather_and_fit(gather, start)
+    return Fitted(ranker, tuple(getattr(first.others, "column_names", ())), whole.n_dropped)
 
 
 def _has_many_rows(source: TableSource, columns: Sequence[str] | None) -> bool:

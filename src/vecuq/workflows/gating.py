@@ -18,6 +18,7 @@ from vecuq.table import PathLike, TableLike
 from vecuq.workflows.answer_rows import AnswerFiles
 from vecuq.workflows.evaluation_files import curves_ending, refuse_outputs
 from vecuq.workflows.labelled_rows import LabelColumns, LabelledRows, read_labelled
+from vecuq.workflows.large import counts_suffice, gate_large, is_large
 from vecuq.workflows.places import ANSWERS, kind_word, load_any_model, refuse_place
 
 PICTURES = ("png", "svg", "csv")
@@ -40,6 +41,8 @@ def gate(
     **target: Any,
 ) -> Gate:
     """Fit a gate to a saved model and a table of labelled rows, and save it.
+
+    A large table is counted, not kept, where counts suffice (:class:`vecuq.gate.PartialGate`); the gate is the same.
 
     Parameters
     ----------
@@ -76,10 +79,14 @@ def gate(
             "A mean quality needs both: the column of qualities (quality_column) and the target, quality=0.8. For "
             "another target turn the quality into labels: correct='quality>=0.7'."
         )
-    rows = _read(found, labelled, labels)
     others = found.held_back() if of_answers else None
     if unlabelled is not None:
         others = read_unlabelled(found, _like(labelled, unlabelled))
+    if picture is None and counts_suffice(made, labels, found) and is_large(cast("TableLike", labelled)):
+        made = gate_large(made, cast("TableLike", labelled), labels, unlabelled=others, simultaneous=simultaneous)
+        write_atomic(out, made.to_bytes())
+        return made
+    rows = _read(found, labelled, labels)
     made.fit(rows.rows, rows.correct, groups=rows.groups, by=rows.by, simultaneous=simultaneous, unlabelled=others)
     content = (found.with_gate(made, made=rows.making.over()) if of_answers else made).to_bytes()
     if picture is None:
@@ -175,6 +182,8 @@ def audit(
 
 def _refuse_own_rows(made: Gate, rows: Any) -> None:
     """Refuse the rows that fitted the gate: each of their scores, hardly any of them twice, comes again."""
+    if made.learned_.labelled.counts is not None:  # of rows that were counted nothing else is known
+        return
     own, counts = np.unique(made.learned_.labelled.scores, return_counts=True, equal_nan=True)
     if (counts == 1).sum() >= max(20, len(made.learned_.labelled.scores) / 2) and np.isin(
         own[np.isfinite(own)], made.uncertainty(rows)

@@ -70,10 +70,15 @@ class Judge:
         limits = self.gate.learned_.decider.limits(known, units) if self.limits is None else self.limits
         accepted = accepted_below(known, units, limits)
         self.uncovered.append(int((~covered).sum()))
-        if sum(map(len, self.seen)) < _COMPARED:
+        if not self.has_seen_enough:
             self.seen.append(scores[covered])
         p_wrong = self.gate.p_wrong_of_scores(scores)
         return {"accept": pa.array(accepted), "p_wrong": pa.array(p_wrong, from_pandas=True)}
+
+    @property
+    def has_seen_enough(self) -> bool:
+        """Whether more rows would not be compared with the labelled ones."""
+        return sum(map(len, self.seen)) >= _COMPARED
 
     def warn_unlike(self) -> None:
         """Warn if the rows that were decided do not look like the labelled ones."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -56,23 +56,54 @@ def measure(
     given = read_outputs(outputs, temperature=temperature)
     if not given.n_rows:
         raise TableError("The outputs have no rows, so there is nothing to measure.")
-    known = read_outputs(train, temperature=temperature) if train else None
-    chosen = settled_embedding(embedding, measures, known, given)
-    densities = fit_densities(measures, known, embedding=chosen)
-    table = compute(given, measures, densities, embedding=chosen, progress=watch.rows)
-    _warn_missing(table.values)
-    warn_idle(table, len(given.members))
-    labels = columns_of_labels(given, known)
-    _write(out, {"id": plain_ids(given), **table.by_name(), **labels}, formulas=formulas)
-    errors = int(labels["is_error"].sum()) if "is_error" in labels else None
-    return Measured(given.n_rows, len(given.members), given.n_classes, table.columns, errors)
+    how = Measuring.of(given, train, measures, temperature=temperature, embedding=embedding, formulas=formulas)
+    return how.write(given, out, watch.rows)
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """How outputs are measured: what was learned from training outputs, and which columns are wanted."""
+
+    measures: tuple[str, ...]
+    embedding: str
+    densities: dict[str, Any]
+    classes: ClassifierOutputs | None  # training outputs, of which only the labels count from here on
+    temperature: float
+    formulas: bool
+
+    @staticmethod
+    def of(
+        given: ClassifierOutputs,
+        train: Sequence[PathLike],
+        measures: Sequence[str],
+        *,
+        temperature: float,
+        embedding: str,
+        formulas: bool,
+    ) -> Measuring:
+        """Learn the densities that the measures need; ``given`` says whether embeddings are there."""
+        known = read_outputs(train, temperature=temperature) if train else None
+        chosen = settled_embedding(embedding, measures, known, given)
+        densities = dict(fit_densities(measures, known, embedding=chosen))
+        return Measuring(tuple(measures), chosen, densities, known, temperature, formulas)
+
+    def write(self, given: ClassifierOutputs, out: PathLike, progress: Callable[[int], None] | None) -> Measured:
+        """Measure outputs and write the scores as a table."""
+        table = compute(given, self.measures, self.densities, embedding=self.embedding, progress=progress)
+        _warn_missing(table.values)
+        warn_idle(table, len(given.members))
+        labels = columns_of_labels(given, self.classes)
+        _write(out, {"id": plain_ids(given), **table.by_name(), **labels}, formulas=self.formulas)
+        errors = int(labels["is_error"].sum()) if "is_error" in labels else None
+        return Measured(given.n_rows, len(given.members), given.n_classes, table.columns, errors)
 
 
 def _write(out: PathLike, columns: dict[str, Any], *, formulas: bool) -> None:
     import pyarrow as pa
 
     table: pa.Table = pa.table({name: pa.array(column) for name, column in columns.items()})
-    write_batches(out, table.to_batches(max_chunksize=BATCH_ROWS), formulas=formulas)
+    batches = table.to_batches(max_chunksize=BATCH_ROWS) or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+    write_batches(out, batches, formulas=formulas)
 
 
 def _warn_missing(values: Any) -> None:

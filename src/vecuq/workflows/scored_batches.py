@@ -87,6 +87,7 @@ class BatchScorer:
     dropped: tuple[str, ...]  # columns of an earlier scoring
     cutoff: float | None = None  # the largest p-value of a row that is selected, once all rows were seen
     judge: Judge | None = None  # what a gate adds
+    n_jobs: int = -1  # threads that a batch is shared among
 
     @staticmethod
     def of(ranker: Ranker, wanted: Wanted, present: Sequence[str], judge: Judge | None = None) -> BatchScorer:
@@ -107,6 +108,10 @@ class BatchScorer:
         dropped = tuple(filter(is_added, present)) if wanted.replace else ()
         dropped += () if judge is None else judge.hidden
         return BatchScorer(ranker, wanted, absent, dropped, judge=judge)
+
+    def afresh(self) -> BatchScorer:
+        """Return the same for other rows: what a gate has seen so far is forgotten."""
+        return replace(self, judge=None if self.judge is None else replace(self.judge, seen=[], uncovered=[]))
 
     def with_cutoff(self, batches: Iterable[pa.RecordBatch]) -> BatchScorer:
         """Find the largest p-value of a row that is selected among all rows of all batches."""
@@ -167,14 +172,14 @@ class BatchScorer:
 
     def _rank(self, table: ScoreTable) -> Ranking:
         # One count for the whole table, instead of one warning per piece.
-        return self.ranker.rank(table, missing=self.wanted.missing, n_jobs=-1, warn=False)
+        return self.ranker.rank(table, missing=self.wanted.missing, n_jobs=self.n_jobs, warn=False)
 
     def _reasons(self, table: ScoreTable, flags: NDArray[np.bool_] | None) -> dict[str, Any]:
         """Return the columns that say why: a sentence for flagged rows, and every column's contribution."""
         import pyarrow as pa
 
         missing = self.wanted.missing
-        contributions = self.ranker.explain(table, missing=missing, n_jobs=-1)
+        contributions = self.ranker.explain(table, missing=missing, n_jobs=self.n_jobs)
         chosen = np.ones(len(table), dtype=bool) if flags is None else flags
         sentences = iter(self.ranker.reasons(table.values[chosen], contributions[chosen], missing=missing))
         added = {"why": pa.array([next(sentences) if one else None for one in chosen], type=pa.string())}

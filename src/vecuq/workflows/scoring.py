@@ -188,12 +188,12 @@ def write_scored(
         scoring = scoring.with_cutoff(ahead(rows.batches()))
     if judge is not None and judge.needs_all_rows:
         scoring = scoring.with_limits(ahead(rows.batches()))
-    counts = _RowCounts(wanted, judge)
-    ranked = counts.counted(ahead(map(scoring.ranked, ahead(rows.batches()))), watch)
+    counts = RowCounts(wanted, judge)
+    ranked = _not_empty(counts.counted(ahead(map(scoring.ranked, ahead(rows.batches()))), watch), counts)
     rows_to_write = ordered(ranked, sort=wanted.sort, top=wanted.top)
     write_batches(out, rows_to_write, stdout_format=stdout_format, formulas=wanted.formulas)
     done = counts.scored()
-    _warn(done, scoring.absent)
+    warn_of_missing(done, scoring.absent)
     if judge is not None:
         judge.warn_unlike()
     return done
@@ -228,7 +228,14 @@ class _Measures:
         yield from self._table.to_batches(max_chunksize=BATCH_ROWS)
 
 
-class _RowCounts:
+def _not_empty(batches: Iterable[pa.RecordBatch], counts: RowCounts) -> Iterator[pa.RecordBatch]:
+    """Pass the batches on; raise in the end if they have no rows."""
+    yield from batches
+    if not counts.counts["rows"]:
+        raise TableError("The new table has no rows, so there is nothing to score.")
+
+
+class RowCounts:
     """What went by: rows, rows without a score, flagged and selected ones."""
 
     def __init__(self, wanted: Wanted, judge: Judge | None = None) -> None:
@@ -247,8 +254,6 @@ class _RowCounts:
             yield batch
             if watch.rows is not None:
                 watch.rows(len(batch))
-        if not self.counts["rows"]:
-            raise TableError("The new table has no rows, so there is nothing to score.")
 
     def scored(self) -> Scored:
         """Return the counts that say something."""
@@ -264,7 +269,8 @@ class _RowCounts:
         )
 
 
-def _warn(done: Scored, absent: Sequence[str]) -> None:
+def warn_of_missing(done: Scored, absent: Sequence[str]) -> None:
+    """Warn of columns that the table lacks, and of rows without a score."""
     if absent:
         warn_user(
             f"The table lacks {sorted(absent)}; rows are scored without, by missing='marginal'.", MissingValueWarning

@@ -164,6 +164,12 @@ def _of_model(ranker: Any) -> dict[str, Array]:
     return {"uncertainty": ranking.uncertainty, "p_values": p_values, "threshold": np.array([ranker.threshold()])}
 
 
+def _of_partial(partial: Any) -> dict[str, Array]:
+    """Return how many rows there are: what lies in them nobody else remembers, but they are fitted or refused."""
+    _of_model(partial.fit())
+    return {"count": np.array([partial.count])}
+
+
 def _of_sketch(sketch: Any) -> dict[str, Array]:
     from vecuq.ranker import fit_ranker
 
@@ -226,6 +232,7 @@ _PROBES = {
     "cross": _of_cross,
     "model": _of_model,
     "sketch": _of_sketch,
+    "partial": _of_partial,
     "pipeline": _of_pipeline,
     "answer_pipeline": _of_answer_pipeline,
     "monitor": _of_monitor,

@@ -1,0 +1,2 @@
+from . import dask as dask
+from . import spark as spark

@@ -1,0 +1,48 @@
+"""A model on its way to the executors: the bytes of its file, and loaded once in each of their processes."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from vecuq._load import load
+from vecuq.errors import ModelFileError
+from vecuq.ranker import Ranker
+
+# Models that a worker process keeps loaded; more are used one after the other.
+_MOST = 4
+_LOADED: dict[str, Any] = {}
+
+
+class Shipped(NamedTuple):
+    """A model as bytes, and what they are known by."""
+
+    checksum: str
+    content: bytes
+
+    @staticmethod
+    def of(ranker: Ranker) -> Shipped:
+        """Return the ranker as :meth:`vecuq.Ranker.save` would write it."""
+        content = ranker.to_bytes()
+        return Shipped(sha256(content).hexdigest(), content)
+
+
+def loaded(shipped: Shipped) -> Any:
+    """Return the model, loaded when this process first meets it."""
+    if shipped.checksum not in _LOADED:
+        if len(_LOADED) >= _MOST:
+            _LOADED.pop(next(iter(_LOADED)))
+        _LOADED[shipped.checksum] = load(shipped.content)
+    return _LOADED[shipped.checksum]
+
+
+def ranker_in(model: Any) -> Ranker:
+    """Return the ranker that was given, fitted by an estimator, or saved at a path or as bytes."""
+    found = load(model) if isinstance(model, str | bytes) or hasattr(model, "__fspath__") else model
+    found = getattr(found, "ranker_", found)
+    if not isinstance(found, Ranker):
+        raise ModelFileError(
+            f"A Ranker, a fitted VecUQ or a saved one is needed here; got a {type(found).__name__}. A gate, a monitor "
+            f"and a pipeline decide on rows that are collected."
+        )
+    return found

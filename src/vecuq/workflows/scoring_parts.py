@@ -1,0 +1,204 @@
+"""From a model and a folder of part files to a folder of ranked ones, in processes and bounded memory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from vecuq._run import Tick, ahead
+from vecuq.errors import SettingError
+from vecuq.gate import Gate
+from vecuq.ranker import Ranker
+from vecuq.table import PathLike, TableLike, TableReader, is_text_table, write_batches
+from vecuq.workflows.judging import Judge
+from vecuq.workflows.part_files import Counted, Part, PartJob, without
+from vecuq.workflows.part_inputs import PartInputs, address_of, common_reader, rows_of, without_scheme
+from vecuq.workflows.part_jobs import Engine, PartsDone, by_processes, run_parts
+from vecuq.workflows.places import load_any_model
+from vecuq.workflows.remote_store import store_of
+from vecuq.workflows.scored_batches import PLAIN, BatchScorer, Wanted
+from vecuq.workflows.scoring import RowCounts, Scored, scoring_model, warn_of_missing
+from vecuq.workflows.watch import NOBODY, Watch
+
+
+@dataclass(frozen=True)
+class ScoredParts:
+    """Ranked part files on disk: the counts of all rows, and how many parts are what."""
+
+    scored: Scored
+    n_parts: int
+    n_kept: int  # parts that an earlier run had finished
+    skipped: tuple[str, ...]  # inputs that cannot be read
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts by name."""
+        return {**self.scored.to_dict(), "n_parts": self.n_parts, "n_kept": self.n_kept, "skipped": list(self.skipped)}
+
+
+@dataclass(frozen=True)
+class ScorePart:
+    """Scores the rows of one part in batches; the columns were matched once for all parts."""
+
+    reader: TableReader
+    scoring: BatchScorer
+
+    def __call__(self, part: Part, target: Path, tick: Tick) -> Counted:
+        """Write the ranked rows of a part, and return how many are what."""
+        scoring = self.scoring.afresh()
+        overlap = ahead if scoring.n_jobs > 1 else iter
+        counts = RowCounts(scoring.wanted, scoring.judge)
+        with rows_of(self.reader, part) as rows:
+            ranked = overlap(map(scoring.ranked, overlap(rows)))
+            write_batches(target, counts.counted(ranked, Watch(rows=tick)), formulas=scoring.wanted.formulas)
+        return Counted({name: int(counts.counts[name]) for name in ("rows", "missing", *counts.names)})
+
+
+def score_parts(
+    model: PathLike | Ranker | Gate,
+    new: TableLike,
+    out: PathLike,
+    wanted: Wanted = PLAIN,
+    *,
+    by: str | None = None,
+    format: str | None = None,
+    n_jobs: int | None = None,
+    engine: Engine | None = None,
+    resume: bool = False,
+    force: bool = False,
+    skip_bad: bool = False,
+    watch: Watch = NOBODY,
+) -> ScoredParts:
+    """Score part files into a folder: one output per input, with its name, and a manifest when all are finished.
+
+    Every row has the numbers that :func:`score` gives it, to the bit.
+
+    Parameters
+    ----------
+    model
+        A ranker, or a gate that decides row by row; saved or in memory.
+    new
+        A folder, a pattern, files, or addresses of parquet files; the columns must be the same in all of them, in any
+        order.
+    out
+        The folder, which is made if need be.
+    wanted
+        What is added to every row; what depends on all rows is refused.
+    by
+        For a gate with categories: the column that holds them.
+    format
+        The ending of the outputs, such as ``"parquet"``; by default that of each input.
+    n_jobs
+        Number of processes; all cores by default.
+    engine
+        What makes the parts instead, such as a cluster.
+    resume, force, skip_bad, watch
+        See :func:`run_parts`.
+    """
+    inputs = PartInputs.of(new, format=format)
+    refuse_read_folder(out, inputs.parts)
+    by_default, n_threads = by_processes(inputs.parts, n_jobs)
+    job = scoring_job(model, inputs, wanted, by=by, format=format, n_threads=n_threads)
+    store = store_of(out, resume=resume)
+    done = run_parts(
+        job, store, engine=engine or by_default, resume=resume, force=force, skip_bad=skip_bad, watch=watch
+    )
+    return scored_parts(job, done)
+
+
+def scoring_job(
+    model: PathLike | Ranker | Gate,
+    inputs: PartInputs,
+    wanted: Wanted,
+    *,
+    by: str | None,
+    format: str | None,
+    n_threads: int = 1,
+) -> PartJob:
+    """Return the job of scoring parts; raises, before any row is read, for what cannot be done."""
+    about, found = _identified(model)
+    ranker, judge = _scorers_of(found, about["name"], wanted, by)
+    typed = not all(is_text_table(part.name) for part in inputs.parts)
+    reader, bad = common_reader(inputs.source, ranker.columns, typed=typed)
+    scoring = BatchScorer.of(ranker, wanted, reader.schema.names, judge)
+    make = ScorePart(reader, replace(scoring, n_jobs=n_threads))
+    options = {**asdict(wanted), "by": by, "format": format}
+    return PartJob("score", inputs.parts, make, options, about, bad)
+
+
+def _identified(model: PathLike | Ranker | Gate) -> tuple[dict[str, str], Any]:
+    """Return name and checksum of a model, which may be in memory, and the model."""
+    if isinstance(model, Ranker | Gate):
+        return {"name": type(model).__name__, "sha256": hashlib.sha256(model.to_bytes()).hexdigest()}, model
+    found = load_any_model(model)
+    return {"name": Path(model).name, "sha256": hashlib.sha256(Path(model).read_bytes()).hexdigest()}, found
+
+
+def loaded_scorers(model: PathLike | Ranker | Gate, wanted: Wanted, by: str | None) -> tuple[Ranker, Judge | None]:
+    """Return what scores row by row, from a file or from memory."""
+    about, found = _identified(model)
+    return _scorers_of(found, about["name"], wanted, by)
+
+
+def _scorers_of(found: Any, name: str, wanted: Wanted, by: str | None) -> tuple[Ranker, Judge | None]:
+    """Return a loaded model as a ranker and what a gate adds; refuse what needs all rows at once."""
+    for option in ("select", "sort", "top"):
+        if getattr(wanted, option):
+            raise SettingError(
+                f"`{option}` looks at all rows together, and part files are scored one by one; write one file instead, "
+                f"such as ranked.parquet."
+            )
+    judge = Judge(found, by) if isinstance(found, Gate) else None
+    if judge is None and by is not None:
+        raise SettingError("by= is for a gate with categories; this is a model without a gate.")
+    if judge is not None and judge.needs_all_rows:
+        raise SettingError(
+            f"{name} decides all rows of a batch together, and part files are scored one by one; write one file "
+            f"instead, such as decided.parquet, or fit a gate with promise='confidence'."
+        )
+    ranker = scoring_model(found if judge is None else judge.gate.model, name)
+    if not isinstance(ranker, Ranker):
+        raise SettingError(
+            f"{name} holds a pipeline, which takes outputs of a classifier; measure them into part files first "
+            f"(`vecuq measure`), and score those with a model."
+        )
+    wanted.refuse(ranker)
+    return ranker, judge
+
+
+def refuse_read_folder(out: PathLike, parts: Sequence[Part]) -> None:
+    """Raise if a file that the job reads lies in the folder that it writes."""
+    folder = address_of(out) or f"{Path(without_scheme(out)).resolve()}"
+    paths = ((part, address_of(part.path) or f"{Path(part.path).resolve()}") for part in parts)
+    inside = next((part for part, path in paths if path.startswith(f"{folder.rstrip('/')}/")), None)
+    if inside is not None:
+        raise SettingError(f"{out} holds {inside.source}, which this job reads; choose another folder for the outputs.")
+
+
+def scored_parts(job: PartJob, done: PartsDone) -> ScoredParts:
+    """Return what scoring came to, and warn of rows without a score."""
+    make: Any = job.make
+    scoring: BatchScorer = make.scoring
+    counts = RowCounts(scoring.wanted, scoring.judge)
+    counts.counts.update(job.total(done.made))
+    scored = counts.scored()
+    warn_of_missing(scored, scoring.absent)
+    if scoring.judge is not None:
+        _warn_unlike(make, without(job.parts, {bad.source: bad.reason for bad in done.skipped}))
+    return ScoredParts(scored, len(done.made), done.n_kept, tuple(bad.source for bad in done.skipped))
+
+
+def _warn_unlike(make: ScorePart, parts: Sequence[Part]) -> None:
+    """Warn if the first rows do not look like the labelled ones, as one file of all rows would."""
+    scoring = make.scoring.afresh()
+    if scoring.judge is None:
+        return
+    for part in parts:
+        with rows_of(make.reader, part) as rows:
+            while not scoring.judge.has_seen_enough and (batch := next(rows, None)) is not None:
+                scoring.ranked(batch)
+        if scoring.judge.has_seen_enough:
+            break
+    scoring.judge.warn_unlike()
