@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 
 import numpy as np
@@ -106,8 +107,9 @@ def test_a_stop_signal_leaves_what_resume_needs_and_says_so(tmp_path, number):
     wanted = finished(fill(tmp_path / "whole", 400_000, 8))
     folder = fill(tmp_path / "now", 400_000, 8)
     with started(folder) as process:
-        while not list((folder / "out").glob(".vecuq-job/parts/*")):
+        while not (folder / "out" / ".vecuq-job" / "done.jsonl").exists():
             assert process.poll() is None
+            time.sleep(0.02)
         process.send_signal(number)
         assert process.wait() == 128 + number
     assert "--resume" in (folder / "said").read_text()

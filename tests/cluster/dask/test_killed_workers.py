@@ -21,12 +21,11 @@ if not hasattr(signal, "SIGKILL"):
 @contextmanager
 def a_worker_killed(client, seconds):
     """Kill one worker process of a cluster after so many seconds."""
-    client.wait_for_workers(2)
-    pids = list(client.run(os.getpid).values())
+    pid = two_workers(client)[0]
 
     def kill():
         time.sleep(seconds)
-        os.kill(pids[0], signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)
 
     killer = Thread(target=kill)
     killer.start()
@@ -34,9 +33,18 @@ def a_worker_killed(client, seconds):
         yield
     finally:
         killer.join()
-    # The dead one may still be counted for a moment.
-    while pids[0] in client.run(os.getpid, on_error="ignore").values():
+    while pid in two_workers(client):
         time.sleep(0.05)
+
+
+def two_workers(client):
+    """Return the processes of both workers, once a dead one is no longer counted and another has come."""
+    while True:
+        client.wait_for_workers(2)
+        try:
+            return list(client.run(os.getpid).values())
+        except OSError:
+            time.sleep(0.05)
 
 
 def bytes_in(folder):
