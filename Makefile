@@ -99,7 +99,7 @@ $(BENCH)/.installed: pyproject.toml
 bench: $(BENCH)/.installed ## every benchmark, peers beside us; writes benchmarks/RESULTS.md
 	$(BENCH)/bin/python -m benchmarks
 
-bench-quick: $(STAMP) ## fit and score beside POT, one line per claim, under four minutes
+bench-quick: $(STAMP) ## fit and score beside POT, one line per claim, about five minutes
 	$(BIN)/python -m benchmarks --quick
 
 # The scores with labels that the gate is measured on; they are no part of the repository.

@@ -96,8 +96,10 @@ class ScoreTable:
             table = _of_columns(dict(zip(unique_names(found), map(_column, found.values()), strict=True)), columns)
         else:
             table = _of_frame(found, columns)
-        unsaid = {"flip"} if columns is not None else {"flip", "array" if found is None else "columns"}
-        return replace(table, unsaid=frozenset(unsaid)).flip(flip)
+        unsaid = frozenset() if columns is not None else frozenset({"array" if found is None else "columns"})
+        if isinstance(flip, frozenset | list | tuple) and not flip:
+            return replace(table, unsaid=unsaid)
+        return replace(table, unsaid=unsaid | {"flip"}).flip(flip)
 
     def stated(self) -> ScoreTable:
         """Return the same table as one whose columns and directions nobody doubts."""
