@@ -48,6 +48,8 @@ def id_hashes(ids: Any, *, seed: int = 0) -> Hashes:
     if pa.types.is_integer(array.type):
         words = array.cast(pa.int64(), safe=False).to_numpy(zero_copy_only=False).view(np.uint64)
         return mixed(_start(seed, 0) ^ mixed(words.copy()))
+    if pa.types.is_floating(array.type) or pa.types.is_boolean(array.type):
+        raise TableError(f"ids must be whole numbers or texts; got {array.type}.")
     try:
         texts = array.cast(pa.large_string()).cast(pa.large_binary())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
