@@ -20,12 +20,13 @@ ALL = (
     "score_file",
     "export",
     "table_files",
+    "near_the_limit",
     "robustness",
     "classifier_measures",
     "text_measures",
     "inline_judge",
 )
-QUICK = ("startup", "fit_peers", "score_peers", "score_file", "table_files")
+QUICK = ("startup", "fit_peers", "score_peers", "score_file", "table_files", "near_the_limit")
 HEAD = ("claim", "vecuq", "peer", "measured", "goal", "holds")
 HERE = Path(__file__).parent
 

@@ -86,8 +86,8 @@ def whole_number(name: str, value: object, low: int) -> int:
 def unique_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return the column names as a tuple; one name may come alone; a name that comes twice is an error."""
     listed = (names,) if isinstance(names, str) else tuple(map(str, names))
-    doubled = [name for name, count in Counter(listed).items() if count > 1]
-    if doubled:
+    if len(set(listed)) < len(listed):
+        doubled = [name for name, count in Counter(listed).items() if count > 1]
         raise ColumnError(f"Column names must be unique; these come twice: {doubled}. Rename or drop the copies.")
     return listed
 

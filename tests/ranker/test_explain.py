@@ -145,7 +145,7 @@ def test_too_many_columns_for_the_exact_way_name_the_other():
 
 
 def test_an_unknown_method_is_refused(plain):
-    with pytest.raises(SettingError, match="method must be one of 'shapley', 'gradient'"):
+    with pytest.raises(SettingError, match="method must be one of 'auto', 'shapley', 'gradient'"):
         plain.explain(NEW, method="shap")
 
 

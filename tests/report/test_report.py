@@ -222,11 +222,13 @@ def test_without_an_evaluation_there_is_no_empty_table(ranker):
 
 def test_every_setting_and_diagnostic_is_explained(ranker):
     meanings = meanings_of(Settings) | meanings_of(Diagnostics)
-    assert set(meanings_of(Settings)) == set(Settings(weights={"a": 1.0, "b": 0.5}).to_dict())
-    assert set(meanings_of(Settings)) - {"weights"} == set(ranker.settings.to_dict())
+    every = Settings(weights={"a": 1.0, "b": 0.5}, column_groups=[["a"], ["b"]])
+    assert set(meanings_of(Settings)) == set(every.to_dict())
+    assert set(meanings_of(Settings)) - {"weights", "column_groups"} == set(ranker.settings.to_dict())
+    unusual = {"held_by", "n_sampled", "column_groups"}
+    assert set(meanings_of(Diagnostics)) - unusual == set(ranker.diagnostics.to_dict())
     sampled = replace(ranker.diagnostics, held_by="id", n_sampled=5)
-    assert set(meanings_of(Diagnostics)) == set(sampled.to_dict())
-    assert set(meanings_of(Diagnostics)) - {"held_by", "n_sampled"} == set(ranker.diagnostics.to_dict())
+    assert set(meanings_of(Diagnostics)) - {"column_groups"} == set(sampled.to_dict())
     text = text_of(page_of(ranker, new_rows()))
     assert all(meaning in text for meaning in (meanings["overshoot"], meanings["anchor_mass"]))
 

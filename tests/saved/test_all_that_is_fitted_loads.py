@@ -71,6 +71,7 @@ def test_models_of_all_settings_load(name):
 
 ROWS_OF_ALL_KINDS = {
     "one column": ROWS[:, :1],
+    "twelve columns": RNG.gamma(1.0, size=(60, 12)),
     "ten columns": RNG.gamma(1.0, size=(60, 10)),
     "two rows": ROWS[:2],
     "three rows": ROWS[:3],

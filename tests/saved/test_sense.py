@@ -143,6 +143,7 @@ MADE = {
     "weighted": weighted_model,
     "zero weight": lambda: grid_model(weights={"a": 1.0, "b": 0.0, "same": 1.0, "c": 0.5}),
     "in groups": lambda: fit_ranker(ROWS, Settings(**FEW, holdback=0.8), groups=np.arange(60) * 2 // 5),
+    "columns in groups": lambda: grid_model(column_groups={"one": ["a", "same", "c"], "two": ["b"]}),
     "streamed": streamed_model,
     "of a sketch": lambda: fit_ranker(sketch(ROWS), Settings(n_targets=27, epsilon=2.0)),
     "sketch": lambda: sketch(ROWS, ranges=dict.fromkeys(("x0", "x1", "x2"), (-0.5, 9.0)), nodes=8),
@@ -309,6 +310,7 @@ NOT_FOUND_OUT = {
     "zero weight": OF_MODELS - {"columns", "flipped"} | {"settings.overshoot"},
     "nothing held back": OF_MODELS - {"columns", "kept.draws"} | {"settings.overshoot", "kept.centre"},
     "in groups": OF_MODELS - {"flipped", "named"},
+    "columns in groups": OF_MODELS - {"columns"},
     # Of an even number of rows, whatever lies between the two in the middle is a median.
     "streamed": OF_MODELS - {"flipped", "named"} | {"settings.overshoot", "kept.centre"},
     # It keeps no row that could be scored again.
@@ -370,6 +372,7 @@ QUICK = (
     "drift",
     "model",
     "weighted",
+    "columns in groups",
     "sketch",
     "partial fit",
     "monitor",

@@ -431,7 +431,7 @@ def test_the_fast_parser_reads_what_pythons_reads(tmp_path, rows):
     part = SimpleNamespace(path=write_rows(tmp_path / "s.jsonl", rows), is_packed=False)
     (block, first_line), *_ = as_jsonl._blocks(part)
     slowly = list(as_jsonl._one_by_one(block, part, first_line))
-    assert repr(list(as_jsonl._batches(part))) == repr([slowly])
+    assert repr(list(map(list, as_jsonl._batches(part)))) == repr([slowly])
 
 
 def test_the_usual_rows_are_read_by_the_fast_parser_alone(tmp_path, monkeypatch):
@@ -514,3 +514,37 @@ def test_a_long_text_in_one_row_of_many_is_read(tmp_path, monkeypatch):
     monkeypatch.setenv("VECUQ_MAX_UNPACKED", "0.1")
     honest = parquet_of_texts(tmp_path / "t.parquet", ["x" * 1_000_000, "y"], [0] + [1] * 4_999)
     assert sum(map(len, read_batches(honest, columns=["a"]))) == 5_000
+
+
+def test_parquet_lists_the_different_values_of_a_column_only_where_they_repeat(tmp_path):
+    rng, n = np.random.default_rng(0), 10_000
+    table = pa.table({"score": rng.random(n), "p_value": rng.integers(9, size=n) / 9, "text": ["same"] * n})
+    write_batches(tmp_path / "a.parquet", table.to_batches())
+    with pq.ParquetFile(tmp_path / "a.parquet") as file:
+        group = file.metadata.row_group(0)
+        listed = [group.column(k).has_dictionary_page for k in range(3)]
+        assert file.read().equals(table)
+    assert listed == [False, True, True]
+
+
+@pytest.mark.parametrize("name", ["plain", "a b", 'a "quoted" one', "back\\slash", "line\nbreak", "größe", ""])
+def test_jsonl_takes_any_name_of_a_column(tmp_path, name):
+    table = pa.table({name: [0.5, None], "other": ["x", None]})
+    write_batches(tmp_path / "a.jsonl", table.to_batches())
+    assert [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()] == table.to_pylist()
+    back = pa.Table.from_batches(list(read_batches(tmp_path / "a.jsonl")))
+    assert back.to_pylist() == table.to_pylist()
+
+
+@pytest.mark.parametrize("line", ['{"a": 1, "a": 2}', '{"a": 1, "b": 2}', "{}", '{"b": 1}', "[1]", '{"a": 1', ""])
+def test_a_line_unlike_the_others_is_read_as_it_is_or_refused(tmp_path, line):
+    (tmp_path / "a.jsonl").write_text("\n".join(['{"a": 0.5}', line, '{"a": 0.25}']) + "\n")
+    part = SimpleNamespace(path=tmp_path / "a.jsonl", is_packed=False)
+    (block, first_line), *_ = as_jsonl._blocks(part)
+    try:
+        slowly = list(as_jsonl._one_by_one(block, part, first_line))
+    except (TableError, ColumnError) as error:
+        with pytest.raises(type(error)):
+            list(as_jsonl._batches(part))
+    else:
+        assert list(map(list, as_jsonl._batches(part))) == [slowly]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import numpy.testing as npt
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -68,3 +69,30 @@ def test_of_many_rows_a_sample_shows_the_share_that_matches():
 def test_the_fingerprints_of_two_parts_are_those_of_the_whole(cut):
     parts = Fingerprints.of(ROWS[:cut]) + Fingerprints.of(ROWS[cut:])
     npt.assert_array_equal(parts.hashes, Fingerprints.of(ROWS).hashes)
+
+
+@pytest.mark.parametrize("n_values", [3, 5_000, 10**9])
+@pytest.mark.parametrize("n_rows", [0, 1, 4_095, 4_096, 40_000])
+def test_fingerprints_are_the_smallest_hashes_of_all_rows(n_rows, n_values):
+    rows = np.random.default_rng(n_rows).integers(n_values, size=(n_rows, 2)).astype(float)
+    smallest = sorted(set(row_hashes(rows).tolist()))[:MOST_HASHES]
+    assert Fingerprints.of(rows).hashes.tolist() == smallest
+    assert Fingerprints.of(np.asfortranarray(rows)).hashes.tolist() == smallest
+
+
+def test_a_hash_is_computed_as_splitmix64_says():
+    """Independent check in whole numbers of Python: hashes are part of saved files."""
+    rows = np.array([[1.5, -0.0, np.nan], [-2.0, 1e300, 0.1]])
+
+    def mixed(x):
+        x = (x + 0x9E3779B97F4A7C15) % 2**64
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+        return x ^ x >> 31
+
+    for row, found in zip(rows, row_hashes(rows), strict=True):
+        known = len(row)
+        for number in row:
+            bits = np.float64(np.nan if np.isnan(number) else number + 0.0).view(np.uint64)
+            known = mixed(known ^ mixed(int(bits)))
+        assert int(found) == known

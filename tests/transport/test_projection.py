@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import full_grid, sources_of
 
+from vecuq.ranker.solve import in_units
 from vecuq.transport import Nodes, ProjectedKernel, SeparableKernel, chebyshev_moments, nodes_needed, rank_map, solve
 from vecuq.transport.projection import chebyshev_nodes, chebyshev_values, interpolate, node_weights
 
@@ -92,3 +93,13 @@ def test_moments_ask_for_no_new_memory_from_block_to_block():
     peak = tracemalloc.get_traced_memory()[1] - before
     tracemalloc.stop()
     assert peak < 1_200_000  # the moments themselves, twice, and the sum over blocks
+
+
+@pytest.mark.parametrize("m", [1, 3, 4])
+def test_moments_in_a_box_are_those_of_the_rows_brought_to_units(m):
+    rows = np.random.default_rng(0).gamma(1.0, size=(2000, m))
+    rows[:, 0] = 7.0  # a constant column lies at -1
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    npt.assert_array_equal(chebyshev_moments(rows, 6, box=(low, high)), chebyshev_moments(in_units(rows, low, high), 6))
+    npt.assert_allclose(in_units(rows, low, high)[:, 1:], (2 * rows - low - high)[:, 1:] / (high - low)[1:], atol=1e-12)
+    assert (in_units(rows, low, high)[:, 0] == -1).all()

@@ -15,6 +15,7 @@ import numpy as np
 from vecuq._check import Array
 from vecuq._run.blas import one_blas_thread
 from vecuq._run.pools import resolve_jobs
+from vecuq._run.scratch import scratch
 
 BLOCK = 576
 # Below this many rows the threads cost more than they save.
@@ -32,9 +33,10 @@ def in_blocks(
 ) -> Array:
     """Apply a row-wise function to ``rows`` in padded blocks of ``block`` rows; returns (rows, columns).
 
+    Blocks, which the function may not keep, and the result have every column in one piece, whatever ``rows`` have.
     Many rows are shared among ``n_jobs`` threads, see :func:`resolve_jobs`; the bits do not depend on it.
     """
-    out = np.empty((len(rows), rows.shape[1]))
+    out = np.empty((len(rows), rows.shape[1]), order="F")
     tasks = list(spans(len(rows), _ROWS_PER_TASK))
     threads = min(resolve_jobs(n_jobs), len(tasks))
     with one_blas_thread():
@@ -54,7 +56,7 @@ def _fill_alone(function: Callable[[Array], Array], rows: Array, out: Array, siz
 
 def _fill(function: Callable[[Array], Array], rows: Array, out: Array, size: int) -> None:
     for span in spans(len(rows), size):
-        block, filled = rows[span], span.stop - span.start
-        if filled < size:
-            block = np.concatenate([block, np.repeat(block[:1], size - filled, axis=0)])
+        filled = span.stop - span.start
+        block = scratch("block of rows", rows.shape[1], size).T
+        block[:filled], block[filled:] = rows[span], rows[span.start]
         out[span] = function(block)[:filled]

@@ -44,6 +44,8 @@ def _lines(found: dict[str, Any], before: str = "") -> dict[str, str | None]:
             )
         elif name == "false-alarm rates":
             lines["nine in ten such sets flag"] = _intervals(value)
+        elif name == "column groups":
+            lines |= {f"{before}ranked together, {group}": ", ".join(columns) for group, columns in value.items()}
         elif isinstance(value, dict) and name in _IN_ONE_LINE:
             lines[label] = ", ".join(f"{key}: {_text(inner)}" for key, inner in value.items()) or "none"
         elif isinstance(value, dict):

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, one_of
-from vecuq.conformal.ties import around, last_equal
+from vecuq.conformal.counting import count_below
+from vecuq.conformal.ties import around, just_below, last_equal
 from vecuq.errors import SettingError
 
 Seed: TypeAlias = int | np.random.Generator | None
@@ -47,10 +48,9 @@ def conformal_p_values(scores: Array, calibration: Array, draws: Array | None = 
     array([1.  , 0.75, 0.25])
     """
     n = len(calibration)
-    lower, higher = around(scores)
-    counted = n - np.searchsorted(calibration, lower, side="left")
+    counted = n - count_below(calibration, just_below(scores))
     if draws is not None:
-        above = n - np.searchsorted(calibration, higher, side="right")
+        above = n - np.searchsorted(calibration, around(scores)[1], side="right")
         counted = above + np.floor(draws * (counted - above + 1.0))
     return np.where(np.isnan(scores), np.nan, (1.0 + counted) / (n + 1.0))
 

@@ -21,9 +21,17 @@ def around(scores: Array) -> tuple[Array, Array]:
     >>> lower < 2 - 1e-10, higher > 2 + 1e-10
     (array([ True,  True]), array([False,  True]))
     """
-    sign = np.sign(scores)
     with np.errstate(over="ignore"):
-        return scores * (1.0 - _TOLERANCE * sign), scores * (1.0 + _TOLERANCE * sign)
+        return just_below(scores), scores * (1.0 + _TOLERANCE * np.sign(scores))
+
+
+def just_below(scores: Array) -> Array:
+    """Return every score a little lower: what lies below that counts as smaller."""
+    factor = np.sign(scores)
+    factor *= -_TOLERANCE
+    factor += 1.0
+    with np.errstate(over="ignore"):
+        return np.asarray(scores * factor)
 
 
 def last_equal(scores: Array) -> Array:

@@ -32,13 +32,13 @@ class ColumnGroups(Mapping[str, tuple[str, ...]]):
         for name, columns in self.items():
             if not 1 <= len(columns) <= MAX_COLUMNS:
                 raise SettingError(
-                    f"A group of column_groups must hold 1 to {MAX_COLUMNS} columns; {name!r} holds {len(columns)}."
+                    f"column_groups must hold 1 to {MAX_COLUMNS} columns in each group; {name!r} holds {len(columns)}."
                 )
         try:
             unique_names(self.columns)
         except ColumnError:
             twice = sorted({name for name in self.columns if self.columns.count(name) > 1})
-            raise SettingError(f"Each column belongs to one group of column_groups; {twice} come twice.") from None
+            raise SettingError(f"column_groups must hold every column once; {twice} come twice.") from None
 
     @staticmethod
     def of(given: Any) -> ColumnGroups | None:

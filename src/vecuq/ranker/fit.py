@@ -91,7 +91,8 @@ def _fit_split(
     """Fit the map to the rows that are not held back."""
     mapped = np.ones(len(table), dtype=bool)
     mapped[held] = False
-    known = MapRows.of_rows(table, np.asarray(table.values[mapped], dtype=float))
+    # Every column in one piece: all that follows works along them.
+    known = MapRows.of_rows(table, np.asarray(table.values.compress(mapped, axis=0), dtype=float, order="F"))
     ranker = fit_map(known, np.asarray(table.values[held], dtype=float), chosen, named=named, progress=progress)
     return ranker if codes is None or not len(held) else _in_groups(ranker, codes[held])
 
@@ -106,7 +107,7 @@ def fit_map(
     varying = varying_columns(known, len(held))
     active = varying if weights is None else _weighted_columns(weights, varying, known)
     groups = groups_of(known, active, settings)
-    rows = None if known.rows is None else known.rows[:, active]
+    rows = known.rows if known.rows is None or len(active) == len(known.columns) else known.rows[:, active]
     scaled_by = rows if known.n_sampled is None else _with_extremes(rows, known, active)
     scaler = fit_scaler(
         known.low[active], known.high[active], settings.scaling, signed=reference.signed, rows=scaled_by

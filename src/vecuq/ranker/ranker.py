@@ -130,7 +130,8 @@ class Ranker:
         draws = tie_draws(ties, len(values), random_state)
         ranking = self._rank_values(values, draws, n_jobs, marginally=missing == "marginal")
         if warn:
-            self._warn_missing(values, int(np.isnan(ranking.uncertainty).sum()), self.matching.absent_from(data))
+            absent = self.matching.absent_from(data) if missing == "marginal" else []
+            self._warn_missing(values, int(np.isnan(ranking.uncertainty).sum()), absent)
         return ranking
 
     def uncertainty(self, data: Any, **how: Unpack[How]) -> Array:
@@ -425,13 +426,17 @@ class Ranker:
 
     def score_scaled(self, scaled: Array, images: Array) -> Array:
         """Return ``|R(z)| + overshoot * |distance beyond the calibration box|`` of scaled rows and their images."""
-        length = np.sqrt(sums_of_squares(images))
+        length = sums_of_squares(images)
+        np.sqrt(length, out=length)
         if self.settings.overshoot == 0:
-            return np.asarray(length)
+            return length
         beyond = np.maximum(scaled - self.high, 0.0)
         if self.scaler.signed:
             beyond = np.maximum(beyond, self.low - scaled)
-        return np.asarray(length + self.settings.overshoot * lengths(beyond))
+        out = np.flatnonzero(beyond.any(axis=1))
+        if len(out):
+            length[out] += self.settings.overshoot * lengths(beyond[out])
+        return length
 
     def require_held_back(self) -> None:
         """Raise if no rows were held back, for then there are no p-values."""

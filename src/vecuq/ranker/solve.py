@@ -24,6 +24,7 @@ from vecuq.transport import (
     chebyshev_moments,
     nodes_needed,
     solve,
+    to_units,
 )
 
 # More exponentials per sweep than this would take minutes each.
@@ -137,14 +138,15 @@ def _project(problem: Problem, q: int) -> Nodes | None:
     rows = problem.rows
     if rows is None or float(q) ** rows.shape[1] > 8 * MOST_NODES:
         return None
-    moments = chebyshev_moments(in_units(rows, problem.low, problem.high), q)
+    moments = chebyshev_moments(rows, q, box=(problem.low, problem.high))
     return Nodes.of(moments, problem.low, problem.high, problem.row_weight)
 
 
 def in_units(rows: Array, low: Array, high: Array) -> Array:
     """Return rows with the range of every column brought to [-1, 1]; a constant column lies at -1."""
-    width = np.where(high > low, high - low, 1.0)
-    return np.clip(2.0 * ((rows - low) / width) - 1.0, -1.0, 1.0)
+    columns = np.array(rows.T, dtype=float, order="C")  # every column in one piece: loops over rows are long then
+    to_units(columns, low, high)
+    return columns.T
 
 
 def _solve_rows(problem: Problem, rows: Array, settings: Settings, progress: Progress | None) -> tuple[str, Potentials]:

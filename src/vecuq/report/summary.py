@@ -224,6 +224,8 @@ def _plain(value: Any) -> Any:
         return _finite(value)
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {_plain(inner)}" for name, inner in value.items())
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from vecuq._check import one_line, unique_names
 from vecuq._files import ROW_BYTES, refuse_width
 from vecuq.errors import ColumnError, TableError
-from vecuq.table.source import PartFile
+from vecuq.table.source import BATCH_ROWS, PartFile
 from vecuq.table.text import MISSING, as_text, text_as_floats
 
 if TYPE_CHECKING:
@@ -188,7 +188,8 @@ def write(file: BinaryIO, kind: str, schema: pa.Schema, batches: Iterable[pa.Rec
     nested = [field.name for field in schema if pa.types.is_nested(field.type)]
     if nested:
         raise TableError(f"csv cannot hold the lists or records in {nested}; write parquet or jsonl instead.")
-    options = pc.WriteOptions(delimiter="\t" if kind.startswith(".tsv") else ",")
+    # Many rows at a time: every piece of text is one call of the file.
+    options = pc.WriteOptions(batch_size=BATCH_ROWS, delimiter="\t" if kind.startswith(".tsv") else ",")
     with pc.CSVWriter(file, schema, write_options=options) as writer:
         for batch in batches:
             writer.write_batch(batch)

@@ -18,6 +18,7 @@ import numpy as np
 from vecuq._check import unique_names
 from vecuq._files import BATCH_BYTES, LINE_BYTES, MOST_LEVELS, refuse_width
 from vecuq.errors import ColumnError, TableError
+from vecuq.table.alike_rows import AlikeRows, alike_rows, row_type
 from vecuq.table.cells import python_cells
 from vecuq.table.source import BATCH_ROWS, PartFile
 from vecuq.table.text import floats_of
@@ -34,6 +35,7 @@ _JSON = {b"vecuq": b"json"}
 _KEY_END = re.compile(rb'"\s*:')
 
 Row = dict[str, Any]
+Rows = list[Row] | AlikeRows
 Kinds = dict[str, set[str]]
 
 
@@ -45,7 +47,7 @@ def schemas(parts: Sequence[PartFile], columns: Sequence[str], *, typed: bool = 
     """
     import pyarrow as pa
 
-    found = [_kinds_in(part) for part in parts]
+    found = [_kinds_in(part, columns) for part in parts]
     if not any(found):
         raise TableError(f"{parts[0]} has no rows.")
     together: Kinds = {name: {"float"} for name in columns}
@@ -60,7 +62,7 @@ def read(part: PartFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 
     first_row, most_rows = 0, max(1, _BATCH_CELLS // max(len(schema), 1))
     for rows in _batches(part, most_rows):
-        present = set().union(*rows)
+        present = set(_names_of(rows))
         arrays = [
             _array(_cells_of(rows, field.name), field, first_row)
             if field.name in present
@@ -71,7 +73,14 @@ def read(part: PartFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         first_row += len(rows)
 
 
-def _cells_of(rows: list[Row], name: str) -> list[Any]:
+def _names_of(rows: Rows) -> dict[str, None]:
+    """Return the keys of all rows, in the order in which they come first."""
+    return dict.fromkeys(rows.names if isinstance(rows, AlikeRows) else chain.from_iterable(rows))
+
+
+def _cells_of(rows: Rows, name: str) -> list[Any]:
+    if isinstance(rows, AlikeRows):
+        return rows.cells(name)
     try:
         return list(map(itemgetter(name), rows))
     except KeyError:
@@ -102,25 +111,27 @@ def _is_json(field: pa.Field) -> bool:
     return _JSON.items() <= (field.metadata or {}).items()
 
 
-def _kinds_in(part: PartFile) -> Kinds:
-    """Return which kinds of cells each column of a file holds."""
+def _kinds_in(part: PartFile, columns: Sequence[str]) -> Kinds:
+    """Return which kinds of cells each column of a file holds; those of scores are known without looking."""
     kinds: Kinds = {}
     for rows in _batches(part):
-        names = dict.fromkeys(chain.from_iterable(rows))
+        names = _names_of(rows)
         refuse_width(part, len(kinds.keys() | names))
-        for name, cells in _columns(rows, names):
-            kinds.setdefault(name, set()).update(_kinds_of(cells))
+        kinds.update((name, set()) for name in names if name not in kinds)
+        for name, cells in _columns(rows, [name for name in names if name not in columns]):
+            kinds[name].update(_kinds_of(cells))
     return kinds
 
 
-def _columns(rows: list[Row], names: Iterable[str]) -> Iterable[tuple[str, list[Any]]]:
+def _columns(rows: Rows, names: Iterable[str]) -> Iterable[tuple[str, list[Any]]]:
     """Return the cells of each column; where most rows lack most columns, only those that are there."""
     listed = list(names)
-    if len(rows) * len(listed) <= 4 * sum(map(len, rows)):
+    if isinstance(rows, AlikeRows) or len(rows) * len(listed) <= 4 * sum(map(len, rows)):
         return ((name, _cells_of(rows, name)) for name in listed)
     found: dict[str, list[Any]] = {name: [None] for name in listed}
     for name, cell in chain.from_iterable(row.items() for row in rows):
-        found[name].append(cell)
+        if name in found:
+            found[name].append(cell)
     return found.items()
 
 
@@ -153,7 +164,7 @@ def _field(name: str, kinds: set[str]) -> pa.Field:
     return pa.field(name, pa.string(), metadata=_JSON) if kind is None else pa.field(name, kind)
 
 
-def _batches(part: PartFile, most_rows: int = BATCH_ROWS) -> Iterator[list[Row]]:
+def _batches(part: PartFile, most_rows: int = BATCH_ROWS) -> Iterator[Rows]:
     """Yield the rows of a file in lists of bounded size."""
     step = min(most_rows, BATCH_ROWS)
     decode = msgspec.json.Decoder().decode_lines
@@ -184,18 +195,21 @@ def _count(block: bytes, letter: bytes) -> int:
     return int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord(letter)))
 
 
-def _quickly(block: bytes, decode: Any) -> list[Row] | None:
+def _quickly(block: bytes, decode: Any) -> Rows | None:
     """Return the rows of a block; None if there is anything about it that must be looked at line by line."""
+    n_lines, n_colons = _count(block, b"\n") + (not block.endswith(b"\n")), _count(block, b":")
+    alike = alike_rows(block, n_lines, n_colons)
+    if alike is not None:
+        return alike
     try:
         rows: list[Row] = decode(block)
         n_keys = sum(map(len, rows))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError):
         return None
-    n_lines = _count(block, b"\n") + (not block.endswith(b"\n"))
     if len(rows) != n_lines or set(map(type, rows)) != {dict}:
         return None
     # A doubled key is lost on the way, so the keys are counted in the text as well.
-    if n_keys == _count(block, b":"):
+    if n_keys == n_colons:
         return rows
     n_written = len(_KEY_END.findall(block))
     try:
@@ -244,9 +258,14 @@ def _record(pairs: list[tuple[str, Any]]) -> Row:
 def write(file: BinaryIO, kind: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
     """Write the batches row by row; a missing number is null, as JSON knows no NaN."""
     encode, names = msgspec.json.Encoder().encode_lines, schema.names
+    row_of = row_type(tuple(names))
     for batch in batches:
         columns = [_cells(batch[field.name], field) for field in schema]
-        file.write(encode([dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]))
+        if row_of is not None:
+            rows: list[Any] = list(map(row_of, *columns))
+        else:
+            rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        file.write(encode(rows))
 
 
 def _cells(column: pa.Array, field: pa.Field) -> list[Any]:

@@ -28,6 +28,8 @@ class Matching:
         """
         if isinstance(data, ScoreTable) and (data.columns, data.flipped) == (self.columns, self.flipped):
             return data.values  # matched before
+        if type(data) is np.ndarray and data.dtype == float and data.ndim == 2 and not self.flipped:
+            return self._by_position(data)  # nothing to convert
         absent = self.absent_from(data) if fill else []
         if absent:
             return self._filled(data, absent)
@@ -35,8 +37,8 @@ class Matching:
             return self._values_of_table(data)
         if self.named and names_of(data) is not None:
             return ScoreTable.of(data, columns=self.columns, flip=self.flipped).values
-        values = self._by_position(ScoreTable.of(data))
-        return ScoreTable(self.columns, values).flip(self.flipped).values
+        values = self._by_position(ScoreTable.of(data).values)
+        return ScoreTable(self.columns, values).flip(self.flipped).values if self.flipped else values
 
     def absent_from(self, data: Any) -> list[str]:
         """Return the fitted columns that named data lack; none if they lack all, for then something else is wrong."""
@@ -54,12 +56,12 @@ class Matching:
         values[:, [self.columns.index(name) for name in present]] = found
         return values
 
-    def _by_position(self, table: ScoreTable) -> Array:
-        if len(table.columns) != len(self.columns):
+    def _by_position(self, values: Array) -> Array:
+        if values.shape[1] != len(self.columns):
             raise TableError(
-                f"This model was fitted on {len(self.columns)} columns, {list(self.columns)}; got {len(table.columns)}."
+                f"This model was fitted on {len(self.columns)} columns, {list(self.columns)}; got {values.shape[1]}."
             )
-        return table.values
+        return values
 
     def _values_of_table(self, table: ScoreTable) -> Array:
         chosen = table.select(self.columns) if self.named else self._renamed(table)
@@ -72,7 +74,7 @@ class Matching:
         return chosen.values
 
     def _renamed(self, table: ScoreTable) -> ScoreTable:
-        values, ours = self._by_position(table), dict(zip(table.columns, self.columns, strict=True))
+        values, ours = self._by_position(table.values), dict(zip(table.columns, self.columns, strict=True))
         return ScoreTable(self.columns, values, flipped=frozenset(ours[name] for name in table.flipped))
 
 

@@ -170,7 +170,9 @@ def _of_columns(data: dict[str, Any], columns: Sequence[str] | None) -> ScoreTab
         raise TableError(f"All columns must have the same number of rows; got {lengths}.")
     names, left_out = choose_columns(columns, data)
     others = {name: column for name, column in data.items() if name not in names} or None
-    values = np.column_stack([as_floats(data[name], name) for name in names])
+    values = np.empty((len(data[names[0]]), len(names)), order="F")
+    for k, name in enumerate(names):
+        values[:, k] = as_floats(data[name], name)
     return ScoreTable(names, values, others, left_out=left_out)
 
 
@@ -183,7 +185,7 @@ def _of_frame(frame: Any, columns: Sequence[str] | None) -> ScoreTable:
     keys = {str(key): key for key in present}
     cells = {name: frame.column(key) if arrow else frame.get_column(key) for name, key in keys.items()}
     names, left_out = choose_columns(columns, cells)
-    values = np.empty((len(frame), len(names)))
+    values = np.empty((len(frame), len(names)), order="F")
     for k, name in enumerate(names):
         values[:, k] = as_floats(cells[name], name)
     aside = [key for name, key in keys.items() if name in names]

@@ -6,7 +6,7 @@ from vecuq.transport.grid_parts import GridParts, grid_parts
 from vecuq.transport.grouped import FirstLevel, GroupedMap, OneMap, RankMap, maps_in
 from vecuq.transport.grouping import MAX_GROUPED, alike_groups, most_in_group
 from vecuq.transport.maps import CloudMap, GridMap, lengths, rank_map, sums_of_squares
-from vecuq.transport.moments import chebyshev_moments
+from vecuq.transport.moments import chebyshev_moments, to_units
 from vecuq.transport.projection import Nodes, ProjectedKernel, nodes_needed
 from vecuq.transport.reference import (
     GRIDS,
@@ -75,5 +75,6 @@ __all__ = [
     "shared_mass",
     "solve",
     "sums_of_squares",
+    "to_units",
     "widened_moments",
 ]

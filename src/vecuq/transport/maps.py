@@ -49,7 +49,9 @@ class GridMap:
     def _anywhere(self, rows: Array, n_jobs: int | None, block: int | None = None) -> Array:
         if block is None:
             block = FEW if len(rows) <= FEW and self._few_are_alike else BLOCK
-        near = np.clip(rows, *self._saturation)
+        near = np.minimum(np.maximum(rows, self._saturation[0]), self._saturation[1])
+        if self._cells.is_single:
+            return in_blocks(self._images_at_home, near, n_jobs, block=block)
         groups = list(self._cells.groups(near))
         if len(groups) == 1:
             return in_blocks(self._images_in(groups[0][0]), near, n_jobs, block=block)
@@ -69,6 +71,9 @@ class GridMap:
     def _images_in(self, centre: Array) -> Callable[[Array], Array]:
         matrix = self._home if np.array_equal(centre, self._cells.origin) else self._tilt_to(centre)
         return lambda block: self._images(block, centre, matrix)
+
+    def _images_at_home(self, block: Array) -> Array:
+        return self._images(block, self._cells.origin, self._home)
 
     @cached_property
     def _in_box(self) -> BoxMap | None:
@@ -135,7 +140,8 @@ class GridMap:
         # Weight of every grid point of one half, summed over the other half.
         weights = np.matmul(v.T, P, out=scratch("map weights", v.shape[1], len(rows)))
         right = second @ np.multiply(weights, Q, out=weights)
-        left = first @ (P * (v @ Q)) if half else right[-1:]
+        others = np.matmul(v, Q, out=scratch("map weights", len(v), len(rows))) if half else None
+        left = right[-1:] if others is None else first @ np.multiply(P, others, out=others)
         return np.concatenate([left[:-1] / left[-1], right[:-1] / right[-1]]).T
 
 
@@ -167,7 +173,7 @@ class CloudMap:
         return np.asarray(self.log_v - (self.points**2).sum(axis=1) / self.epsilon)
 
     def _images(self, rows: Array) -> Array:
-        return self._project((rows * (2.0 / self.epsilon)) @ self.points.T + self._level)
+        return self._project((np.ascontiguousarray(rows) * (2.0 / self.epsilon)) @ self.points.T + self._level)
 
     def _far_images(self, rows: Array) -> Array:
         """Add column by column, each 0 at its edge: a huge column then never drowns the others."""

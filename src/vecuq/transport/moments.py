@@ -22,36 +22,61 @@ from vecuq.transport.projection import chebyshev_values
 Places = NDArray[np.intp]
 
 # Small enough for all products of a block to stay in the cache.
-_ROWS = 768
+ROWS = 768
 # By how much the degrees of a product may exceed those of one column, within a half of the columns.
 _BEYOND = 2
 # Products of the first half that are multiplied at once: with fewer, BLAS has too little to do at a time.
 _FEWEST = 10
 
 
-def chebyshev_moments(units: Array, q: int) -> Array:
+def chebyshev_moments(units: Array, q: int, *, box: tuple[Array, Array] | None = None) -> Array:
     """Return the moments of rows in [-1, 1], shape (q,) * columns; moments of chunks add up to those of all.
 
     Moments whose degrees add up to more than 4 q / 3, or to more than q + 2 within a half of the columns, are left at
-    0: what they belong to is smaller than what q nodes leave out along one column (docs/adr/0010).
+    0: what they belong to is smaller than what q nodes leave out along one column (docs/adr/0010). With a ``box``, rows
+    lie between its smallest and largest values instead, and are brought to [-1, 1] block by block.
     """
     m = units.shape[1]
-    left, right = _Side.of(q, m // 2), _Side.of(q, m - m // 2)
-    tiles = list(_tiles(left, right, _highest(q)))
+    half = m // 2
+    left, right = _Side.of(q, half), _Side.of(q, m - half)
+    tiles = moment_tiles(q, m)
     total = np.zeros((len(left.degrees), len(right.degrees)))
-    for span in spans(len(units), _ROWS):
-        block = scratch("units of a block", m, span.stop - span.start)
-        block[...] = units[span].T
-        tables = scratch("chebyshev values", m, q, block.shape[1])
-        chebyshev_values(block, q, tables.swapaxes(0, 1))
-        first, second = left.products(tables[: m // 2], "left"), right.products(tables[m // 2 :], "right")
+    for span in spans(len(units), ROWS):
+        forth, back = _polynomials(units[span], q, box)
+        first = left.products(forth[0], back[1:half], "left") if half else np.ones((1, forth.shape[2]))
+        second = right.products(forth[half], back[half + 1 :], "right")
         for rows, columns in tiles:
             made = scratch("moments of a block", rows.stop - rows.start, columns.stop)
             total[rows, columns] += np.matmul(first[rows], second[columns].T, out=made)
     total[np.add.outer(left.degrees, right.degrees) > _highest(q)] = 0.0
-    moments = np.zeros((q ** (m // 2), q ** (m - m // 2)))
+    moments = np.zeros((q**half, q ** (m - half)))
     moments[np.ix_(left.places, right.places)] = total
     return moments.reshape((q,) * m)
+
+
+def _polynomials(rows: Array, q: int, box: tuple[Array, Array] | None) -> tuple[Array, Array]:
+    """Return the polynomials of every column, (columns, q, rows), and backwards those after the first of each half."""
+    m = rows.shape[1]
+    columns = scratch("units of a block", m, len(rows))
+    columns[...] = rows.T
+    if box is not None:
+        to_units(columns, *box)
+    tables = scratch("chebyshev values", m, q, len(rows))
+    chebyshev_values(columns, q, tables.swapaxes(0, 1))
+    backwards = scratch("chebyshev values backwards", m, q, len(rows))
+    for k in range(m):
+        if k not in (0, m // 2):
+            backwards[k] = tables[k, ::-1]
+    return tables, backwards
+
+
+def to_units(columns: Array, low: Array, high: Array) -> None:
+    """Bring the range of every column, (columns, rows), to [-1, 1], in place; a constant column lies at -1."""
+    columns -= low[:, None]
+    columns /= np.where(high > low, high - low, 1.0)[:, None]
+    columns *= 2.0
+    columns -= 1.0
+    np.minimum(np.maximum(columns, -1.0, out=columns), 1.0, out=columns)
 
 
 def low_places(q: int, n_columns: int) -> NDArray[np.bool_]:
@@ -80,7 +105,7 @@ class _Side:
     @cache
     def of(q: int, n_columns: int) -> _Side:
         """Plan the products of so many columns."""
-        steps, polynomials = [], np.arange(q)
+        steps, polynomials = [], np.arange(q)[::-1]
         degrees = places = np.arange(q if n_columns else 1)
         for _ in range(1, n_columns):
             step, before = list(_runs(np.bincount(degrees).tolist(), q)), np.arange(len(degrees))
@@ -90,12 +115,12 @@ class _Side:
             steps.append(step)
         return _Side(tuple(steps), degrees, places)
 
-    def products(self, tables: Array, side: str) -> Array:
-        """Return the products, (products, rows), given each column's polynomials, (columns, polynomials, rows)."""
-        products = tables[0] if len(tables) else np.ones((1, tables.shape[2]))
-        for k, (table, step) in enumerate(zip(tables[1:], self.steps, strict=True)):
+    def products(self, first: Array, others: Array, side: str) -> Array:
+        """Return the products, (products, rows), given the polynomials of its columns, those of others backwards."""
+        products = first
+        for k, (table, step) in enumerate(zip(others, self.steps, strict=True)):
             parts = [(products[some], table[few]) for some, few in step]
-            made, start = scratch(f"moments {side} {k}", sum(len(some) for some, _ in parts), tables.shape[2]), 0
+            made, start = scratch(f"{side} products {k}", sum(len(some) for some, _ in parts), first.shape[1]), 0
             for some, few in parts:
                 np.multiply(some, few, out=made[start : start + len(some)])
                 start += len(some)
@@ -106,23 +131,27 @@ class _Side:
 def _runs(sizes: list[int], q: int) -> Iterator[tuple[slice, slice]]:
     """Yield products and the polynomials to multiply them by, by increasing degree; ``sizes`` says how many there are.
 
-    Where there is one product of each degree, those of one degree are made at once, with the polynomials backwards.
+    The polynomials stand backwards, so that where there is one product of each degree, those of one degree are made by
+    one multiplication of two pieces of memory.
     """
     ends = [0, *accumulate(sizes)]
     for degree in range(min(len(sizes) + q - 1, q + _BEYOND + 1)):
         first, last = max(0, degree - q + 1), min(len(sizes) - 1, degree)
+        place = q - 1 - degree
         if max(sizes) == 1:
-            yield slice(first, last + 1), slice(degree - first, degree - last - 1 if degree > last else None, -1)
+            yield slice(first, last + 1), slice(place + first, place + last + 1)
         else:
             for k in range(first, last + 1):
-                yield slice(ends[k], ends[k + 1]), slice(degree - k, degree - k + 1)
+                yield slice(ends[k], ends[k + 1]), slice(place + k, place + k + 1)
 
 
-def _tiles(left: _Side, right: _Side, limit: int) -> Iterator[tuple[slice, slice]]:
-    """Yield which products of the first half to multiply by which of the second: always the first few of those."""
-    start = 0
+def moment_tiles(q: int, m: int) -> list[tuple[slice, slice]]:
+    """Return which products of the first half to multiply by which of the second: always the first few of those."""
+    left, right = _Side.of(q, m // 2), _Side.of(q, m - m // 2)
+    tiles, start = [], 0
     for end in np.cumsum(np.bincount(left.degrees)).tolist():
         if end - start >= _FEWEST or end == len(left.degrees):
-            most = limit - int(left.degrees[start])
-            yield slice(start, end), slice(int(np.searchsorted(right.degrees, most, side="right")))
+            most = _highest(q) - int(left.degrees[start])
+            tiles.append((slice(start, end), slice(int(np.searchsorted(right.degrees, most, side="right")))))
             start = end
+    return tiles

@@ -33,10 +33,11 @@ class Scaler:
 
     def transform(self, values: Array) -> Array:
         """Scale rows, shape (rows, columns); increasing in every column, never infinite."""
+        scaled = np.array(values, dtype=float, order="F")  # every column in one piece: loops over rows are long then
         with np.errstate(over="ignore"):
-            scaled = values - self.lower
+            scaled -= self.lower
             scaled /= self.span
-        np.clip(scaled, -SCALED_LIMIT, SCALED_LIMIT, out=scaled)
+        np.minimum(np.maximum(scaled, -SCALED_LIMIT, out=scaled), SCALED_LIMIT, out=scaled)
         if len(self.knots):
             for k in range(scaled.shape[1]):
                 _through_knots(values[:, k], *self.levels(k), scaled[:, k])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
 import numpy as np
 
 from vecuq._check import Array
@@ -118,7 +116,7 @@ def _half(graph: Graph, half: Half, tables: list[str]) -> list[str]:
     """Return the values, then the slopes, of one half of the columns, (rows, terms) each."""
     if not tables:  # one column in all
         return [graph("Add", half.matrix[0, :, 0][None], 0.0)]
-    products = reduce(lambda _, __: _staircase(graph, half.stairs, tables), tables[1:], tables[0])
+    products = tables[0] if len(tables) == 1 else _staircase(graph, half.stairs, tables)
     return [graph("MatMul", products, layer.T) for layer in half.matrix]
 
 
