@@ -280,6 +280,15 @@ def test_an_empty_part_changes_nothing():
     assert load(PartialEvaluation().to_bytes()).n_rows == 0
 
 
+def test_an_empty_part_with_other_settings_is_refused_and_loses_no_rows():
+    coarse = PartialEvaluation(cells=1_000).update([0.1, 0.2], error=[0, 1])
+    wide = PartialEvaluation(quality_range=(0, 10)).update([0.1, 0.2], quality=[3, 7])
+    for one in (coarse, wide):
+        for pair in ((PartialEvaluation(), one), (one, PartialEvaluation())):
+            with pytest.raises(SettingError, match="same cells= and quality_range= add up; got cells=.* and cells="):
+                sum(pair)
+
+
 def test_a_number_is_printed_with_what_may_be_off():
     assert str(Bounded(0.5, 0.5, 0.5)) == "0.500"
     assert str(Bounded(0.51234567, 0.51234467, 0.51234567)) == "0.512346 ± 1e-06"

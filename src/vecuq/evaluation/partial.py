@@ -173,8 +173,9 @@ class PartialEvaluation:
     def __add__(self, other: object) -> PartialEvaluation:
         if not isinstance(other, PartialEvaluation):
             return NotImplemented
+        self._refuse_other_settings(other)
         if not self.methods or not other.methods:
-            return (other if self._same_settings(other) and not self.methods else self)._copy()
+            return (self if self.methods else other)._copy()
         self._refuse_other(other)
         made = self._copy()
         for key, adding in other.counted.items():
@@ -195,8 +196,17 @@ class PartialEvaluation:
         made.counted = {key: AddingUp(adding.total()) for key, adding in self.counted.items()}
         return made
 
-    def _same_settings(self, other: PartialEvaluation) -> bool:
-        return (self.cells, self.quality_range) == (other.cells, other.quality_range)
+    def _refuse_other_settings(self, other: PartialEvaluation) -> None:
+        """Raise unless settings are the same; those of a summary without rows count, too."""
+        mine, others = (
+            f"cells={one.cells}, quality_range=({one.quality_range[0]:g}, {one.quality_range[1]:g})"
+            for one in (self, other)
+        )
+        if (self.cells, self.quality_range) != (other.cells, other.quality_range):
+            raise SettingError(
+                f"Only summaries with the same cells= and quality_range= add up; got {mine} and {others}. Make every "
+                f"part, also one without rows, with the same settings."
+            )
 
     def _refuse_other(self, other: PartialEvaluation) -> None:
         if self.methods != other.methods:
@@ -205,8 +215,6 @@ class PartialEvaluation:
             raise TableError(
                 f"Only summaries of the same labels add up; got {_labels(self.counted)} and {_labels(other.counted)}."
             )
-        if not self._same_settings(other):
-            raise SettingError("Only summaries with the same cells= and quality_range= add up.")
 
     def evaluate(
         self, metrics: Iterable[str | Metric] | None = None, *, bootstrap: Bootstrap | None = None
