@@ -217,6 +217,7 @@ def test_ranges_are_a_hint_that_rows_may_exceed():
         (lambda: PartialFit().update(NAMED, ids=IDS[:10]), TableError, "one value per row, 9,000 in all; got 10"),
         (lambda: PartialFit().update(NAMED[:2], ids=["a", None]), TableError, "1 of 2 rows have no id"),
         (lambda: PartialFit().update(NAMED[:1], ids=[[1]]), TableError, "whole numbers or texts"),
+        (lambda: PartialFit().update(NAMED[:2], ids=[1, "a"]), TableError, "all of one kind"),
         (lambda: PartialFit().update(NAMED[:1], ids=[1.5]), TableError, "whole numbers or texts; got double"),
         (lambda: PartialFit().update(NAMED[:1], first_row=-3), SettingError, "first_row must be"),
         (lambda: sum(PartialFit().update(NAMED[:50]) for _ in range(2)), SettingError, "a part was added twice"),

@@ -41,7 +41,11 @@ Parts = Annotated[
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with a job that was stopped.", rich_help_panel=PARTS)]
 SkipBad = Annotated[
     bool,
-    typer.Option("--skip-bad", help="Leave out input files that cannot be read, and list them.", rich_help_panel=PARTS),
+    typer.Option(
+        "--skip-bad",
+        help="With parts or --engine: leave out input files that cannot be read, and list them.",
+        rich_help_panel=PARTS,
+    ),
 ]
 Format = Annotated[str | None, choice("Ending of the outputs, such as parquet; without it, that of each input.", PARTS)]
 

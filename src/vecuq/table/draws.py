@@ -39,7 +39,10 @@ def id_hashes(ids: Any, *, seed: int = 0) -> Hashes:
     """
     import pyarrow as pa
 
-    array = ids if isinstance(ids, pa.Array | pa.ChunkedArray) else pa.array(ids, from_pandas=True)
+    try:
+        array = ids if isinstance(ids, pa.Array | pa.ChunkedArray) else pa.array(ids, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        raise TableError("ids must be whole numbers or texts, all of one kind.") from None
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     if array.null_count:
         raise TableError(
