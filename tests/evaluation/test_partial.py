@@ -329,7 +329,7 @@ def test_an_empty_part_with_other_settings_is_refused_and_loses_no_rows():
     wide = PartialEvaluation(quality_range=(0, 10)).update([0.1, 0.2], quality=[3, 7])
     for one in (coarse, wide):
         for pair in ((PartialEvaluation(), one), (one, PartialEvaluation())):
-            with pytest.raises(SettingError, match="same cells= and quality_range= add up; got cells=.* and cells="):
+            with pytest.raises(SettingError, match=r"same cells= and quality_range= add up; got cells=.* and cells="):
                 sum(pair)
 
 
