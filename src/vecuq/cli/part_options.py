@@ -69,6 +69,10 @@ def engine_named(given: Mapping[str, Any]) -> str | None:
     engine = given["engine"]
     if engine is not None:
         one_of("engine", engine, ENGINES)
+        if given["jobs"] is not None:
+            raise SettingError(
+                "--jobs counts processes of this machine, and --engine has its own workers; leave one out."
+            )
     elif given["scheduler"] is not None:
         raise SettingError("--scheduler is the address of an engine; add --engine dask.")
     return None if engine is None else str(engine)

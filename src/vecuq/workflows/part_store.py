@@ -27,6 +27,10 @@ class PartStore(Protocol):
     def shown(self) -> str:
         """What messages call the folder."""
 
+    @property
+    def resumable(self) -> bool:
+        """Whether a job that was stopped can go on here."""
+
     def held(self) -> AbstractContextManager[None]:
         """Return a context in which no other job writes here; the folder is made, and goes again if it stays empty."""
 
@@ -78,6 +82,11 @@ class LocalStore:
         """What messages call the folder."""
         return str(self.path)
 
+    @property
+    def resumable(self) -> bool:
+        """Whether a job that was stopped can go on here: a journal is kept."""
+        return True
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the folder against other jobs."""
@@ -114,7 +123,9 @@ class LocalStore:
 
     def append(self, name: str, line: str) -> None:
         """Add a line to a file."""
-        with (self.path / name).open("a", encoding="utf-8") as file:
+        final = self.path / name
+        final.parent.mkdir(exist_ok=True)
+        with final.open("a", encoding="utf-8") as file:
             file.write(f"{line}\n")
 
     @contextmanager

@@ -1,5 +1,6 @@
 """Addresses that fsspec knows: parts are read and written there as on a disk."""
 
+import errno
 import json
 
 import pyarrow as pa
@@ -116,3 +117,53 @@ def test_the_command_line_takes_addresses(run, memory, big_model):
 def test_one_machine_reads_addresses_too(memory, folder, big_model, tmp_path):
     workflows.score_parts(big_model, "memory://in", tmp_path / "out", n_jobs=1)
     assert pq.read_table(tmp_path / "out" / "p0000.parquet").schema.field("uncertainty").type == pa.float64()
+
+
+def test_a_full_disk_or_a_lost_connection_is_no_bad_part(memory, big_model, tmp_path, monkeypatch):
+    get_file = type(memory).get_file
+
+    def fails(self, path, *more, **how):
+        if path.endswith("p0001.parquet"):
+            raise error
+        return get_file(self, path, *more, **how)
+
+    monkeypatch.setattr(type(memory), "get_file", fails)
+    for error in (OSError(errno.ENOSPC, "No space left on device"), ConnectionResetError("reset")):
+        with pytest.raises(TableError, match=r"p0001\.parquet cannot be copied"):
+            workflows.score_parts(big_model, "memory://in", tmp_path / "out", n_jobs=1, skip_bad=True, force=True)
+    error = FileNotFoundError("p0001.parquet")
+    with pytest.warns(VecuqWarning, match="1 input was left out"):
+        workflows.score_parts(big_model, "memory://in", tmp_path / "out", n_jobs=1, skip_bad=True, force=True)
+
+
+def test_a_stopped_job_behind_an_address_is_started_again_with_force(memory, big_model):
+    memory.pipe_file("/out/.vecuq-job/job.json", b'{"run": "0", "replaces": []}')
+    with pytest.raises(SettingError, match=r"stopped\. Start again with force=True\.$"):
+        workflows.score_parts(big_model, "memory://in", "memory://out", n_jobs=1)
+    workflows.score_parts(big_model, "memory://in", "memory://out", n_jobs=1, force=True)
+    assert not memory.exists("/out/.vecuq-job")
+
+
+def test_a_retry_leaves_a_finished_part_where_it_is(memory, tmp_path, monkeypatch):
+    from vecuq.workflows.remote_store import RemoteStore
+
+    store, draft = RemoteStore("memory://out"), tmp_path / "draft"
+    draft.write_bytes(b"made")
+    store.keep(draft, ".vecuq-job/1/parts/a")
+    gone = []
+    remove = type(memory).rm
+    monkeypatch.setattr(type(memory), "rm", lambda self, path, **how: gone.append(path) or remove(self, path, **how))
+    store.keep(draft, ".vecuq-job/1/parts/a")
+    assert len(gone) == 1
+    assert "/drafts/" in gone[0]
+    assert list(files_at(memory, "/out")) == [".vecuq-job/1/parts/a"]
+
+
+def test_another_job_of_the_same_size_is_replaced_behind_an_address(memory):
+    from vecuq.workflows.remote_store import RemoteStore
+
+    store = RemoteStore("memory://out")
+    store.write("a", b"old")
+    store.write("b", b"new")
+    store.move("b", "a")
+    assert store.read("a") == b"new"
