@@ -171,8 +171,13 @@ def _scorers_of(found: Any, name: str, wanted: Wanted, by: str | None) -> tuple[
 def refuse_read_folder(out: PathLike, parts: Sequence[Part]) -> None:
     """Raise if a file that the job reads lies in the folder that it writes."""
     folder = address_of(out) or f"{Path(without_scheme(out)).resolve()}"
-    paths = ((part, address_of(part.path) or f"{Path(part.path).resolve()}") for part in parts)
+    paths = [(part, address_of(part.path) or f"{Path(part.path).resolve()}") for part in parts]
     inside = next((part for part, path in paths if path.startswith(f"{folder.rstrip('/')}/")), None)
+    beside = next((part for part, path in paths if folder.startswith(f"{path.rpartition('/')[0]}/")), None)
+    if beside is not None:
+        raise SettingError(
+            f"{out} lies in the folder of {beside.source}, which this job reads; choose another folder for the outputs."
+        )
     if inside is not None:
         raise SettingError(f"{out} holds {inside.source}, which this job reads; choose another folder for the outputs.")
 
