@@ -119,7 +119,8 @@ def test_one_machine_reads_addresses_too(memory, folder, big_model, tmp_path):
     assert pq.read_table(tmp_path / "out" / "p0000.parquet").schema.field("uncertainty").type == pa.float64()
 
 
-def test_a_full_disk_or_a_lost_connection_is_no_bad_part(memory, big_model, tmp_path, monkeypatch):
+def copying_fails(monkeypatch, memory, error):
+    """Let one file behind an address fail to be copied."""
     get_file = type(memory).get_file
 
     def fails(self, path, *more, **how):
@@ -128,12 +129,19 @@ def test_a_full_disk_or_a_lost_connection_is_no_bad_part(memory, big_model, tmp_
         return get_file(self, path, *more, **how)
 
     monkeypatch.setattr(type(memory), "get_file", fails)
-    for error in (OSError(errno.ENOSPC, "No space left on device"), ConnectionResetError("reset")):
-        with pytest.raises(TableError, match=r"p0001\.parquet cannot be copied"):
-            workflows.score_parts(big_model, "memory://in", tmp_path / "out", n_jobs=1, skip_bad=True, force=True)
-    error = FileNotFoundError("p0001.parquet")
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), ConnectionResetError("reset")])
+def test_a_full_disk_or_a_lost_connection_is_no_bad_part(memory, big_model, tmp_path, monkeypatch, error):
+    copying_fails(monkeypatch, memory, error)
+    with pytest.raises(TableError, match=r"p0001\.parquet cannot be copied"):
+        workflows.score_parts(big_model, "memory://in", tmp_path / "out", n_jobs=1, skip_bad=True)
+
+
+def test_a_file_that_is_gone_behind_an_address_is_a_bad_part(memory, big_model, tmp_path, monkeypatch):
+    copying_fails(monkeypatch, memory, FileNotFoundError("p0001.parquet"))
     with pytest.warns(VecuqWarning, match="1 input was left out"):
-        workflows.score_parts(big_model, "memory://in", tmp_path / "out", n_jobs=1, skip_bad=True, force=True)
+        workflows.score_parts(big_model, "memory://in", tmp_path / "out", n_jobs=1, skip_bad=True)
 
 
 def test_a_stopped_job_behind_an_address_is_started_again_with_force(memory, big_model):
