@@ -444,3 +444,10 @@ def test_jobs_and_an_engine_are_wrong_usage(run, model, folder, tmp_path):
     assert done.exit_code == 2
     assert "--jobs" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_an_output_folder_inside_the_folder_that_is_read_is_refused(run, folder, model):
+    done = run("score", model, folder, "-o", f"{folder / 'sub'}/")
+    assert done.exit_code in (1, 2)
+    assert "which this job reads; choose another folder" in done.stderr
+    assert not (folder / "sub").exists()
