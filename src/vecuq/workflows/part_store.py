@@ -93,6 +93,8 @@ class LocalStore:
         made = _made_folders(self.path)
         try:
             with locked(self.path / MANIFEST):
+                for left in self.path.glob(f"{STAGING}-*"):  # by a job that was killed while it removed something
+                    shutil.rmtree(left, ignore_errors=True)
                 yield
         finally:
             for folder in made:  # those that are still empty
@@ -156,10 +158,13 @@ class LocalStore:
     def remove(self, name: str) -> None:
         """Remove a file or a folder with all that is in it, if it is there."""
         found = self.path / name
-        if found.is_dir() and not found.is_symlink():
-            shutil.rmtree(found, ignore_errors=True)
-        else:
+        if not found.is_dir() or found.is_symlink():
             found.unlink(missing_ok=True)
+            return
+        # Under another name first: a worker that does not know yet that the job is over finds no folder to write to.
+        going = self.path / f"{STAGING}-{secrets.token_hex(8)}"
+        found.rename(going)
+        shutil.rmtree(going, ignore_errors=True)
 
 
 def _made_folders(path: Path) -> list[Path]:
