@@ -67,13 +67,16 @@ def usable_counts(model: Any, counts: SeenCounts, *, own_thresholds: bool) -> bo
 
 
 def seen_in(model: Any, rows: Any, n_rows: int) -> tuple[SeenCounts, NDArray[np.bool_]]:
-    """Return how many labelled rows match those that a model was made of, and which match the map's."""
+    """Return how many labelled rows match those that a model was made of, and which match the map's or may do so.
+
+    Of many rows a model remembers a random sample only; of the others nobody knows.
+    """
     inside = inner(model)
     if not hasattr(inside, "overlap"):
         return SeenCounts(n_rows), np.zeros(n_rows, dtype=bool)
     found = inside.overlap(inside.as_table(values_in(model, rows)))
     matched = (found.map.rows, found.map.decided, found.weights.rows, found.weights.decided, found.held)
-    return SeenCounts(n_rows, *(int(one.sum()) for one in matched)), found.map_rows
+    return SeenCounts(n_rows, *(int(one.sum()) for one in matched)), found.map_rows | ~found.map.decided
 
 
 def _leave_out(model: Any, counts: SeenCounts) -> bool:
@@ -89,13 +92,17 @@ def _leave_out(model: Any, counts: SeenCounts) -> bool:
         )
     if not _unusual(nothing.map, counts.map_rows, counts.map_known):
         return False
+    unknown = counts.n_rows - counts.map_known
+    more = f" So are {unknown:,} of which the model does not remember whether they have." if unknown else ""
     warn_user(
         f"{counts.map_rows:,} of {counts.n_rows:,} labelled rows have fitted the model and are left out: they "
-        f"cannot certify it. Label rows that it has not seen.",
+        f"cannot certify it.{more} Label rows that it has not seen.",
         CalibrationWarning,
     )
-    if counts.map_rows == counts.n_rows:
-        raise CalibrationError("All labelled rows have fitted the model, so none can certify it. Label other rows.")
+    if counts.map_rows + unknown == counts.n_rows:
+        raise CalibrationError(
+            "All labelled rows have fitted the model, or may have, so none can certify it. Label other rows."
+        )
     return True
 
 
