@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import os
 import subprocess
 import sys
@@ -90,7 +91,7 @@ def compared(n_rows: int, n_files: int, place: Path | None) -> list[Claim]:
         source = Path(folder) / "in"
         write_files(source, n_rows, n_files)
         save_model(Path(folder) / "m.vecuq")
-        took = {name: measured(name, source, Path(folder) / name) for name in ROUTES if name != "start"}
+        took = {name: measured(name, source, Path(folder) / name) for name in ROUTES if name not in APART}
     took["start"] = measured("start", Path(), Path())
     return [*_of("fit", took, "read", n_rows), *_of("score", took, "copy", n_rows)]
 
@@ -111,39 +112,65 @@ def _of(verb: str, took: dict[str, Run], least: str, n_rows: int) -> list[Claim]
 
 
 def overheads(partitions: tuple[int, ...]) -> list[Claim]:
-    """Share the same rows among more and more partitions."""
-    claims = []
+    """Share the same rows among more and more partitions, on a cluster that has worked before."""
     with tempfile.TemporaryDirectory() as folder:
         save_model(Path(folder) / "m.vecuq")
-        for verb in ("fit", "score"):
-            took = {n: _partitioned(Path(folder), verb, n) for n in (1, *partitions)}
-            claims += [
-                Claim(
-                    f"Dask {verb}, CPU per partition with {n:,} partitions",
-                    f"{took[n]:.2f} CPU s",
-                    f"{took[1]:.2f} CPU s in one",
-                    1_000 * (took[n] - took[1]) / n,
-                    " ms",
-                    goal=5,
-                    at_least=False,
-                )
-                for n in partitions
-            ]
-    return claims
+        for n in (1, *partitions):
+            write_files(Path(folder) / f"in{n}", FEW_ROWS, n)
+        words = [str(folder), ",".join(map(str, (1, *partitions)))]
+        said = subprocess.run(_words("grow", *words), env=_env(), capture_output=True, text=True, check=True)  # noqa: S603
+    took = json.loads(said.stdout.splitlines()[-1])
+    return [
+        Claim(
+            f"Dask {verb}, CPU per partition with {n:,} partitions",
+            f"{took[verb][str(n)]:.2f} CPU s",
+            f"{took[verb]['1']:.2f} CPU s in one",
+            1_000 * (took[verb][str(n)] - took[verb]["1"]) / n,
+            " ms",
+            goal=5,
+            at_least=False,
+        )
+        for verb in ("fit", "score")
+        for n in partitions
+    ]
 
 
-def _partitioned(folder: Path, verb: str, n: int) -> float:
-    source = folder / f"in{n}"
-    if not source.exists():
-        write_files(source, FEW_ROWS, n)
-    return min(measured(f"dask_{verb}", source, folder / f"{verb}{n}-{k}").cpu for k in range(2))
+def grow(folder: str, counts: str) -> None:
+    """Fit and score the same rows in several numbers of partitions; print the CPU of client and workers."""
+    from distributed import Client, LocalCluster
+
+    how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with (
+        LocalCluster(**how, scheduler_kwargs={"dashboard_address": "127.0.0.1:0"}) as cluster,
+        Client(cluster) as client,
+    ):
+        took: dict[str, dict[str, float]] = {"fit": {}, "score": {}}
+        for turn in range(3):  # the first one warms up
+            for n in counts.split(","):
+                for verb, route in (("fit", dask_fit), ("score", dask_score)):
+                    before = _cpu(client)
+                    route(f"{folder}/in{n}", f"{folder}/{verb}{n}-{turn}")
+                    spent = _cpu(client) - before
+                    took[verb][n] = min(spent, took[verb].get(n, spent)) if turn > 1 else spent
+    print(json.dumps(took))
+
+
+def _cpu(client) -> float:
+    return time.process_time() + sum(client.run(time.process_time).values())
+
+
+def _words(*route: str) -> list[str]:
+    return [sys.executable, "-m", "benchmarks.cluster_dask", "--route", *route]
+
+
+def _env() -> dict[str, str]:
+    return {**os.environ, **ONE_THREAD}
 
 
 def measured(route: str, source: Path, out: Path) -> Run:
     """Run a route in a process of its own; return what it and its children took."""
-    words = [sys.executable, "-m", "benchmarks.cluster_dask", "--route", route, str(source), str(out)]
     start = time.perf_counter()
-    process = subprocess.Popen(words, env={**os.environ, **ONE_THREAD})  # noqa: S603
+    process = subprocess.Popen(_words(route, str(source), str(out)), env=_env())  # noqa: S603
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
@@ -236,8 +263,10 @@ def dask_score(source: str, out: str) -> None:
 
 
 ROUTES: dict[str, Callable[[str, str], None]] = {
-    route.__name__: route for route in (start, read, copy, one_fit, one_score, dask_fit, dask_score)
+    route.__name__: route for route in (start, read, copy, one_fit, one_score, dask_fit, dask_score, grow)
 }
+# What is measured by itself, and not beside the others.
+APART = ("start", "grow")
 
 
 if __name__ == "__main__":

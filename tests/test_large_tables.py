@@ -115,6 +115,32 @@ def test_what_counts_cannot_give_is_fitted_to_rows(run, folder):
         assert "Fitted to counts" not in run("gate", model, folder / "parts", *how, *more).stdout
 
 
+@pytest.mark.parametrize("holdback", ["0.3", "0"], ids=["held back", "no scores"])
+def test_rows_are_kept_where_no_other_rows_set_the_thresholds(run, folder, monkeypatch, holdback):
+    """Labelled rows that the model held back, or a model that holds back none: some labelled rows lend their scores."""
+    model, labelled = folder / "model.vecuq", folder / "labelled.parquet"
+    pd.concat([frame(700, k) for k in range(4)]).to_parquet(labelled)
+    fitted = labelled if float(holdback) else folder / "calibration.parquet"
+    run("fit", fitted, "--columns", ",".join(SCORES), "--holdback", holdback, "-o", model)
+    pd.concat([frame(700, k) for k in range(6)]).to_parquet(labelled)
+    how = ("--wrong", "is_error", "--accuracy", "0.85", "--order", "knn")
+    done = run("gate", model, labelled, *how, "-o", folder / "large.vecuq")
+    assert done.exit_code == 0, done.stderr
+    assert "Fitted to counts" not in done.stdout
+    monkeypatch.setattr(large, "MANY_ROWS", 10**9)
+    small = run("gate", model, labelled, *how, "-o", folder / "small.vecuq")
+    assert done.stderr == small.stderr
+    assert load(folder / "large.vecuq").rules_ == load(folder / "small.vecuq").rules_
+
+
+def test_with_rows_without_labels_they_are_counted_even_if_the_model_held_some_back(run, folder):
+    model, others = folder / "model.vecuq", folder / "others.parquet"
+    run("fit", folder / "parts", "--columns", ",".join(SCORES), "--holdback", "0.3", "-o", model)
+    frame(500, 8).to_parquet(others)
+    how = ("--wrong", "is_error", "--accuracy", "0.85", "-o", folder / "gate.vecuq")
+    assert "Fitted to counts" in run("gate", model, folder / "parts", *how, "--unlabelled", others).stdout
+
+
 def test_the_gate_of_counts_scores_is_audited_and_shown(run, folder):
     model, gate = folder / "model.vecuq", folder / "gate.vecuq"
     run("fit", folder / "calibration.parquet", "-o", model)

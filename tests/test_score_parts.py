@@ -179,7 +179,7 @@ def test_a_stopped_job_shows_no_part_and_resume_makes_only_the_missing_ones(run,
     run("score", model, folder, "-o", f"{whole}/")
     stopped(monkeypatch, model, folder, out)
     assert [path.name for path in out.iterdir()] == [".vecuq-job"]
-    kept = out / ".vecuq-job" / "parts" / "p0.parquet"
+    (kept,) = out.glob(".vecuq-job/*/parts/p0.parquet")
     before = kept.stat().st_ino
     done = run("score", model, folder, "-o", out, "--resume")
     assert done.exit_code == 0, done.output
@@ -314,3 +314,140 @@ def test_two_jobs_at_once_on_one_folder_are_refused(model, folder, tmp_path):
     (tmp_path / "out").mkdir()
     with locked(tmp_path / "out" / MANIFEST), pytest.raises(TableError, match="another process"):
         workflows.score_parts(model, folder, tmp_path / "out", workflows.Wanted())
+
+
+def test_force_repairs_a_damaged_folder_of_the_same_job(model, folder, tmp_path):
+    out = tmp_path / "out"
+    workflows.score_parts(model, folder, out)
+    whole = bytes_in(out)
+    (out / "p0.parquet").unlink()
+    (out / "p1.parquet").write_bytes(b"damaged")
+    workflows.score_parts(model, folder, out, force=True)
+    assert bytes_in(out) == whole
+
+
+def here_and_then(after):
+    """Return an engine that makes the parts here, and does something when all are made."""
+
+    def engine(make, parts, tick):
+        for part in parts:
+            yield part, make(part, tick or (lambda _: None))
+        after(make)
+
+    return engine
+
+
+def test_a_part_that_vanishes_before_its_place_is_an_error_and_resume_makes_it_again(model, folder, tmp_path):
+    from vecuq.errors import TableError
+
+    out = tmp_path / "out"
+    engine = here_and_then(lambda _: next(out.glob(".vecuq-job/**/p2.parquet")).unlink())
+    with pytest.raises(TableError, match=r"p2\.parquet must have .* it is gone.*resume=True"):
+        workflows.score_parts(model, folder, out, engine=engine)
+    assert not (out / MANIFEST).exists()
+    done = workflows.score_parts(model, folder, out, resume=True)
+    assert (done.n_kept, done.n_parts) == (3, 4)
+    assert len(rows_in(out)) == 206
+
+
+def test_a_file_that_was_corrected_and_made_may_not_change_again(model, folder, tmp_path):
+    from vecuq.errors import SettingError, TableError
+
+    def stop(_):
+        raise KeyboardInterrupt
+
+    out, content = tmp_path / "out", (folder / "p2.parquet").read_bytes()
+    cut(folder / "p2.parquet")
+    with pytest.raises(TableError, match="resume=True"):
+        workflows.score_parts(model, folder, out)
+    (folder / "p2.parquet").write_bytes(content)
+    with pytest.raises(KeyboardInterrupt):
+        workflows.score_parts(model, folder, out, resume=True, engine=here_and_then(stop))
+    shutil.copyfile(folder / "p3.parquet", folder / "p2.parquet")
+    with pytest.raises(SettingError, match=r"p2\.parquet has changed"):
+        workflows.score_parts(model, folder, out, resume=True)
+
+
+def test_resuming_a_finished_job_with_inputs_left_out_changes_nothing(run, model, folder, tmp_path):
+    out = tmp_path / "out"
+    cut(folder / "p2.parquet")
+    assert run("score", model, folder, "-o", f"{out}/", "--skip-bad").exit_code == 0
+    before = bytes_in(out)
+    done = run("score", model, folder, "-o", out, "--skip-bad", "--resume")
+    assert done.exit_code == 0, done.output
+    assert "1 input left out" in done.stdout
+    assert bytes_in(out) == before
+
+
+def killed_before_the_manifest(monkeypatch, model, folder, out, **how):
+    """Stop a job when its files are in their places, as a kill would."""
+    from vecuq.workflows.part_store import LocalStore
+
+    write = LocalStore.write
+
+    def stop(self, name, content):
+        if name == MANIFEST:
+            raise KeyboardInterrupt
+        write(self, name, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalStore, "write", stop)
+        with pytest.raises(KeyboardInterrupt):
+            workflows.score_parts(model, folder, out, **how)
+
+
+def test_force_removes_what_a_killed_job_had_put_in_place_and_was_to_replace(model, folder, tmp_path, monkeypatch):
+    out, other = tmp_path / "out", tmp_path / "other"
+    other.mkdir()
+    shutil.copyfile(folder / "p0.parquet", other / "x.parquet")
+    killed_before_the_manifest(monkeypatch, model, folder, out)
+    assert (out / "p3.parquet").exists()
+    killed_before_the_manifest(monkeypatch, model, other, out, force=True)
+    workflows.score_parts(model, folder / "p1.parquet", out, force=True)
+    assert set(bytes_in(out)) == {MANIFEST, "p1.parquet"}
+
+
+def test_force_keeps_a_file_that_a_stopped_job_had_not_replaced_yet(model, folder, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "p0.parquet").write_bytes(b"mine")
+    with monkeypatch.context() as patch:
+        stop_after(patch, 2)
+        with pytest.raises(KeyboardInterrupt):
+            workflows.score_parts(model, folder, out, force=True)
+    workflows.score_parts(model, folder / "p1.parquet", out, force=True)
+    assert (out / "p0.parquet").read_bytes() == b"mine"
+
+
+def test_a_late_worker_of_a_job_that_was_given_up_changes_nothing(model, folder, tmp_path):
+    from vecuq import fit_ranker
+
+    out, late, parts = tmp_path / "out", [], []
+    other = fit_ranker(pa.table({name: pq.read_table(folder / "p3.parquet")[name] for name in ("entropy", "knn")}))
+
+    def given_up(make, some, tick):
+        late.append(make)
+        parts.extend(some)
+        yield some[0], make(some[0], lambda _: None)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        workflows.score_parts(other, folder, out, engine=given_up)
+    engine = here_and_then(lambda _: late[0](parts[1], lambda _: None))
+    workflows.score_parts(model, folder, out, engine=engine, force=True)
+    workflows.score_parts(model, folder, tmp_path / "whole")
+    assert bytes_in(out) == bytes_in(tmp_path / "whole")
+
+
+def test_jobs_and_an_engine_are_wrong_usage(run, model, folder, tmp_path):
+    done = run("score", model, folder, "-o", f"{tmp_path / 'out'}/", "--engine", "dask", "--jobs", "2")
+    assert done.exit_code == 2
+    assert "--jobs" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_output_folder_inside_the_folder_that_is_read_is_refused(run, folder, model):
+    done = run("score", model, folder, "-o", f"{folder / 'sub'}/")
+    assert done.exit_code in (1, 2)
+    assert "which this job reads; choose another folder" in done.stderr
+    assert not (folder / "sub").exists()

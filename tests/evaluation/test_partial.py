@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vecuq import load
 from vecuq.conformal import Cells, keys_of
-from vecuq.errors import SettingError, TableError
+from vecuq.errors import ModelFileError, SettingError, TableError
 from vecuq.evaluation import (
     METRICS,
     Bootstrap,
@@ -169,6 +169,50 @@ def test_a_trillion_rows_are_counted_exactly():
     assert load(part.to_bytes()).to_bytes() == part.to_bytes()
 
 
+def doubled(part, times):
+    for _ in range(times):
+        part = part + part
+    return part
+
+
+SUMMED = [{"quality": [1.0, 1.0, 0.5, 0.5]}, {"error": [0, 0, 1, 1], "p_wrong": [0.9] * 4}]
+
+
+@pytest.mark.parametrize("labels", SUMMED, ids=["quality", "p_wrong"])
+def test_qualities_and_probabilities_add_up_to_the_last_row_that_fits_and_not_beyond(labels):
+    few = PartialEvaluation().update([0.1, 0.2, 0.3, 0.4], **labels)
+    most = doubled(few, 38)
+    assert most.n_rows == 2**40
+    expected, found = (one.evaluate(bootstrap=FEW) for one in (few, most))
+    for mine, row in zip(found.rows(), expected.rows(), strict=True):
+        if row["task"] == "generation":
+            assert mine["value"] == pytest.approx(row["value"], abs=1e-9)
+    if "p_wrong" in labels:
+        assert found.calibration.brier == pytest.approx((0.81 + 0.01) / 2)
+    assert load(most.to_bytes()).to_bytes() == most.to_bytes()
+    with pytest.raises(
+        TableError, match=r"quality or p_wrong counts at most 1,099,511,627,776 rows.*2,199,023,255,552"
+    ):
+        most + most
+    with pytest.raises(TableError, match="counts at most"):
+        most.update([0.1, 0.2, 0.3, 0.4], **labels)
+    assert most.to_bytes() == doubled(few, 38).to_bytes()
+
+
+def test_errors_alone_are_counted_up_to_two_to_the_power_of_53():
+    most = doubled(PartialEvaluation().update([0.1, 0.2], error=[0, 1]), 52)
+    assert most.evaluate(["roc_auc"], bootstrap=FEW).estimate("uncertainty", "error roc_auc").value == 1.0
+    with pytest.raises(TableError, match="A summary counts at most 9,007,199,254,740,992 rows"):
+        most + most
+
+
+def test_a_file_that_states_more_rows_than_can_be_summed_is_refused():
+    part = PartialEvaluation().update([0.1, 0.2], quality=[0, 1])
+    part.n_rows = 2**40 + 1
+    with pytest.raises(ModelFileError, match="counts at most"):
+        load(part.to_bytes())
+
+
 def test_intervals_are_those_of_the_exact_evaluation():
     scores, labels = drawn(4_000, 4)
     only = {name: labels[name] for name in ("error", "ood")}
@@ -278,6 +322,15 @@ def test_an_empty_part_changes_nothing():
     none = PartialEvaluation().update([], error=[])
     assert (one + none).to_bytes() == one.to_bytes()
     assert load(PartialEvaluation().to_bytes()).n_rows == 0
+
+
+def test_an_empty_part_with_other_settings_is_refused_and_loses_no_rows():
+    coarse = PartialEvaluation(cells=1_000).update([0.1, 0.2], error=[0, 1])
+    wide = PartialEvaluation(quality_range=(0, 10)).update([0.1, 0.2], quality=[3, 7])
+    for one in (coarse, wide):
+        for pair in ((PartialEvaluation(), one), (one, PartialEvaluation())):
+            with pytest.raises(SettingError, match=r"same cells= and quality_range= add up; got cells=.* and cells="):
+                sum(pair)
 
 
 def test_a_number_is_printed_with_what_may_be_off():

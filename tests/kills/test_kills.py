@@ -104,6 +104,7 @@ WRITERS = {
     "sample": Writer(("sample", "n.csv", "-n", "20", "-o", "out.csv"), ("out.csv",)),
     "decide": Writer(("python", DECIDE), ("out.csv", "out.vecuq")),
     "update": Writer(("python", UPDATE), ("out.vecuq",)),
+    "export": Writer(("export", "m.vecuq", "-o", "out.json"), ("out.json",)),
     "demo": Writer(("demo", "-o", "out"), ("out",)),
     "reproduce": Writer(("reproduce", "toy", "-o", "out"), ("out",)),
 }

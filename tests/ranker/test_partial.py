@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vecuq import PartialFit, ScoreTable, Settings, Sketch, fit_ranker, fit_stream, load
-from vecuq.errors import CalibrationError, ColumnError, ModelFileError, SettingError, TableError
+from vecuq.errors import CalibrationError, CalibrationWarning, ColumnError, ModelFileError, SettingError, TableError
 from vecuq.ranker.partial import FEW
 from vecuq.ranker.sampled import Sampled
 
@@ -217,6 +217,12 @@ def test_ranges_are_a_hint_that_rows_may_exceed():
         (lambda: PartialFit().update(NAMED, ids=IDS[:10]), TableError, "one value per row, 9,000 in all; got 10"),
         (lambda: PartialFit().update(NAMED[:2], ids=["a", None]), TableError, "1 of 2 rows have no id"),
         (lambda: PartialFit().update(NAMED[:1], ids=[[1]]), TableError, "whole numbers or texts"),
+        (lambda: PartialFit().update(NAMED[:2], ids=[1, "a"]), TableError, "all of one kind"),
+        (lambda: PartialFit().update(NAMED[:1], ids=[1.5]), TableError, "whole numbers or texts; got double"),
+        (lambda: PartialFit().update(NAMED[:1], first_row=-3), SettingError, "first_row must be"),
+        (lambda: sum(PartialFit().update(NAMED[:50]) for _ in range(2)), SettingError, "a part was added twice"),
+        (lambda: parts([])[0] + parts([])[0], SettingError, "two parts have the same number"),
+        (lambda: PartialFit().update(NAMED[:50]).fit(Settings(random_state=1)), SettingError, "another holdback or"),
         (lambda: parts([])[0].fit(Settings(holdback=0.1)), SettingError, "another holdback or random_state"),
         (lambda: parts([])[0].fit(Settings(epsilon=0.1)), SettingError, "too small for these settings"),
         (lambda: PartialFit().update(np.array([[1e308], [-1e308]] * FEW)), CalibrationError, "spans more than"),
@@ -239,3 +245,31 @@ def test_the_number_of_processes_changes_no_bit(n_jobs):
     chunks = [ScoreTable.of(part) for part in np.array_split(ROWS, 20)]
     found = fit_stream(lambda: iter(chunks), n_jobs=n_jobs)
     npt.assert_array_equal(found.uncertainty(NEW), fit_stream(lambda: iter(chunks)).uncertainty(NEW))
+
+
+def test_ids_that_come_twice_are_held_back_together_and_a_fit_warns():
+    same = PartialFit().update(NAMED[:400], ids=np.zeros(400, dtype=int))
+    with pytest.warns(CalibrationWarning, match="Only 0 of 400 rows are held back.*ids come more than once"):
+        assert same.fit().diagnostics.n_held == 0
+    pairs = PartialFit().update(NAMED[:400], ids=np.arange(400) // 2)
+    assert set(np.unique(pairs.rows.hashes, return_counts=True)[1]) == {2}
+    held = pairs.fit().kept.held
+    where = np.flatnonzero(np.isin(ROWS[:400, 0], held[:, 0]))
+    npt.assert_array_equal(where[::2] // 2, where[1::2] // 2)
+
+
+def test_a_number_of_rows_far_too_large_is_not_passed_over():
+    with pytest.warns(CalibrationWarning, match="n_rows was given much too large"):
+        PartialFit(n_rows=10**12).update(NAMED).fit()
+
+
+def test_any_share_of_few_rows_can_be_held_back_when_they_are_fitted():
+    few = PartialFit().update(NAMED[:1000])
+    assert [few.fit(Settings(holdback=share)).diagnostics.n_held for share in (0.0, 0.1)] == [0, 100]
+
+
+def test_a_batch_that_is_refused_leaves_nothing_behind():
+    part = PartialFit()
+    with pytest.raises(CalibrationError):
+        part.update(NAMED[:5] * np.nan)
+    assert part.update(NAMED[:100], ids=IDS[:100]).count == 100

@@ -364,7 +364,7 @@ NOT_FOUND_OUT = {
 # Settings that the rows gathered so far do not allow.
 SAID_IN_USE = {
     *("seen", "memory.codes", "memory.hashes", "columns", "kept.centre", "shape", "density/knn/rows"),
-    *("flip", "settings.anchors", "settings.reference"),
+    *("flip", "rows.hashes", "settings.anchors", "settings.reference"),
 }
 QUICK = (
     "evaluation",

@@ -112,10 +112,10 @@ class GeminiStream:
         self._last |= {name: value for name, value in fields.items() if value is not None}
         for candidate in as_list(fields.get("candidates") or [], "candidates", most=MOST_ANSWERS):
             given = as_mapping(candidate, "a candidate")
-            known = self._candidates.setdefault(index_of(given), {"parts": [], "steps": {}})
+            known = self._candidates.setdefault(index_of(given), {"parts": [], "steps": {}, "finish": None})
             content = as_mapping(given.get("content") or {}, "content")
             known["parts"] += as_list(content.get("parts") or [], "parts")
-            known["finish"] = either_case(given, "finishReason") or known.get("finish")
+            known["finish"] = either_case(given, "finishReason") or known["finish"]
             _add_steps(known["steps"], either_case(given, "logprobsResult"))
 
     @property

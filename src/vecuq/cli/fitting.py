@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,7 +33,7 @@ from vecuq.cli.options import (
     refuse_options,
     typed_options,
 )
-from vecuq.cli.part_options import PARTS, EngineName, Scheduler, SkipBad
+from vecuq.cli.part_options import PARTS, EngineName, Scheduler, SkipBad, engine_named
 from vecuq.cli.talk import counted, echo, friendly_errors, print_json, print_lines, usage_errors, watching
 from vecuq.errors import SettingError
 from vecuq.ranker import Settings, weights_line
@@ -163,26 +164,33 @@ def fit(
         rows = _labelled(labelled, wrong, weights)
         one_of("missing", missing, workflows.FIT_MISSING)
         settings = Settings.paper(**_typed(context, given)) if paper else Settings(**given)
+        on_cluster = engine_named(context.params) is not None
+        here, there = ("group", "labelled", "wrong", "jobs"), ("skip_bad", "ids")
+        refuse_options(context, here if on_cluster else there, *_whose(on_cluster))
     with friendly_errors():
         with watching() as watch:
-            done = workflows.fit(
-                calibration,
-                model,
-                settings,
-                columns=listed(columns),
-                flip=listed(flip),
-                missing=missing,
-                force=force,
-                watch=watch,
-                labelled=rows,
-                group=group,
-                n_jobs=-1 if jobs is None else jobs,
-            )
+            how: dict[str, Any] = {"columns": listed(columns), "flip": listed(flip), "missing": missing}
+            how |= {"force": force, "watch": watch}
+            if on_cluster:
+                done = _fit_on_dask(calibration, model, settings, context.params, how)
+            else:
+                n_jobs = -1 if jobs is None else jobs
+                done = workflows.fit(calibration, model, settings, **how, labelled=rows, group=group, n_jobs=n_jobs)
         if as_json:
             print_json(fit_as_dict(done, model))
         else:
             print_fit(done, model)
             echo(f"next: vecuq score {model} NEW")
+
+
+def _fit_on_dask(
+    calibration: Sequence[Path], model: Path, settings: Settings, given: dict[str, Any], how: dict[str, Any]
+) -> workflows.Fitted:
+    """Fit to part files on a cluster, which is started here where no scheduler is named."""
+    from vecuq.cluster import dask
+
+    more = {name: given[name] for name in ("scheduler", "skip_bad", "ids")}
+    return dask.fit_files(calibration, model, settings, **how, **more)
 
 
 def _whose(on_cluster: bool) -> tuple[str, str]:

@@ -185,7 +185,7 @@ def by_group(given: Sequence[str] | None) -> dict[str, list[str]] | None:
     >>> by_group(["risk=entropy,msp; density=knn"])
     {'risk': ['entropy', 'msp'], 'density': ['knn']}
     """
-    texts = [part for part in (given[0].split(";") if given and len(given) == 1 else given or ()) if part.strip()]
+    texts = [part for one in given or () for part in one.split(";") if part.strip()]
     found = {}
     for number, text in enumerate(texts, start=1):
         name, equals, columns = text.partition("=")

@@ -41,7 +41,11 @@ Parts = Annotated[
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with a job that was stopped.", rich_help_panel=PARTS)]
 SkipBad = Annotated[
     bool,
-    typer.Option("--skip-bad", help="Leave out input files that cannot be read, and list them.", rich_help_panel=PARTS),
+    typer.Option(
+        "--skip-bad",
+        help="With parts or --engine: leave out input files that cannot be read, and list them.",
+        rich_help_panel=PARTS,
+    ),
 ]
 Format = Annotated[str | None, choice("Ending of the outputs, such as parquet; without it, that of each input.", PARTS)]
 
@@ -94,6 +98,8 @@ def into_folder(out: Path, given: Mapping[str, Any]) -> bool:
         raise SettingError(f"{', '.join(stray)}: for a folder of part files; end -o in /, or add --parts.")
     if engine_named(given) is not None and not wanted:
         raise SettingError("--engine writes part files into a folder; end -o in /, or add --parts.")
+    if given["engine"] is not None and given["jobs"] is not None:
+        raise SettingError("--jobs: for one machine only, and --engine has its own workers; leave one out.")
     if given["resume"] and given["force"]:
         raise SettingError("--resume goes on with a job and --force starts again; leave one out.")
     return wanted

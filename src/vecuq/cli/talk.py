@@ -8,7 +8,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -246,6 +246,15 @@ def working() -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
+def _rows_to_come(table: Path | Sequence[Path] | None) -> int | None:
+    """Return how many rows files have, if they say so; what is wrong with them is the job's to report."""
+    from vecuq.table import count_rows
+
+    with suppress(VecuqError):
+        return None if table is None else count_rows(table)
+    return None
+
+
 @contextmanager
 def watching(table: Path | Sequence[Path] | None = None, *, rows: str = "scoring") -> Iterator[Watch]:
     """Yield what moves the bars on stderr; nothing moves when nobody is watching."""
@@ -256,12 +265,10 @@ def watching(table: Path | Sequence[Path] | None = None, *, rows: str = "scoring
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from vecuq.table import count_rows
-
     parts = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"), TimeElapsedColumn())
     bars = Progress(*parts, console=err, transient=True)
     fitting = bars.add_task("fitting", total=None, visible=False, state="")
-    total = count_rows(table) if table is not None else None
+    total = _rows_to_come(table)
     reading = bars.add_task("reading", total=None, visible=False, state="")
     scoring = bars.add_task(rows, total=total, visible=False, state="")
 

@@ -9,6 +9,8 @@ from vecuq._check import Array
 
 _BITS, _HALF = 40, 20
 _ONE = float(1 << _BITS)
+# The most rows whose halves are added up: each half is at most 2^20, so that sums stay below 2^61.
+MOST_SUMMED = 1 << 40
 # How far a number may lie from what is counted for it.
 ROUNDED = 0.5 / _ONE
 

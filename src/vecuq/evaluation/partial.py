@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array, number, whole_number
 from vecuq._files import tensor_bytes, write_tensors
-from vecuq.conformal import FEWEST_CELLS, MOST_CELLS, Cells
+from vecuq.conformal import FEWEST_CELLS, MOST_CELLS, MOST_COUNTED, Cells
 from vecuq.errors import SettingError, TableError
 from vecuq.evaluation.adding_up import AddingUp
 from vecuq.evaluation.bootstrap import Bootstrap
 from vecuq.evaluation.calibration import checked_probability
 from vecuq.evaluation.curves import SelectiveCurves
-from vecuq.evaluation.fixed_point import fixed, rounded
+from vecuq.evaluation.fixed_point import MOST_SUMMED, fixed, rounded
 from vecuq.evaluation.inputs import methods_of, numbers_of, of_length
 from vecuq.evaluation.registry import Metric
 from vecuq.evaluation.results import Targets, targets_of
@@ -90,6 +90,7 @@ class PartialEvaluation:
         new = self._cells_of(scores, targets, p_wrong)
         if self.methods and set(new) != set(self.counted):
             raise TableError(f"Every part needs the same labels: {_labels(self.counted)}; got {_labels(new)}.")
+        refuse_too_many(self.n_rows + n_rows, new)
         self.methods = tuple(scores)
         for key, cells in new.items():
             self.counted.setdefault(key, AddingUp(Cells.empty(cells.counts.shape[1], self.cells))).add(cells)
@@ -173,9 +174,11 @@ class PartialEvaluation:
     def __add__(self, other: object) -> PartialEvaluation:
         if not isinstance(other, PartialEvaluation):
             return NotImplemented
+        self._refuse_other_settings(other)
         if not self.methods or not other.methods:
-            return (other if self._same_settings(other) and not self.methods else self)._copy()
+            return (self if self.methods else other)._copy()
         self._refuse_other(other)
+        refuse_too_many(self.n_rows + other.n_rows, self.counted)
         made = self._copy()
         for key, adding in other.counted.items():
             made.counted[key].add(adding.total())
@@ -195,8 +198,17 @@ class PartialEvaluation:
         made.counted = {key: AddingUp(adding.total()) for key, adding in self.counted.items()}
         return made
 
-    def _same_settings(self, other: PartialEvaluation) -> bool:
-        return (self.cells, self.quality_range) == (other.cells, other.quality_range)
+    def _refuse_other_settings(self, other: PartialEvaluation) -> None:
+        """Raise unless settings are the same; those of a summary without rows count, too."""
+        mine, others = (
+            f"cells={one.cells}, quality_range=({one.quality_range[0]:g}, {one.quality_range[1]:g})"
+            for one in (self, other)
+        )
+        if (self.cells, self.quality_range) != (other.cells, other.quality_range):
+            raise SettingError(
+                f"Only summaries with the same cells= and quality_range= add up; got {mine} and {others}. Make every "
+                f"part, also one without rows, with the same settings."
+            )
 
     def _refuse_other(self, other: PartialEvaluation) -> None:
         if self.methods != other.methods:
@@ -205,8 +217,6 @@ class PartialEvaluation:
             raise TableError(
                 f"Only summaries of the same labels add up; got {_labels(self.counted)} and {_labels(other.counted)}."
             )
-        if not self._same_settings(other):
-            raise SettingError("Only summaries with the same cells= and quality_range= add up.")
 
     def evaluate(
         self, metrics: Iterable[str | Metric] | None = None, *, bootstrap: Bootstrap | None = None
@@ -249,6 +259,16 @@ class PartialEvaluation:
 
     def __repr__(self) -> str:
         return f"PartialEvaluation({self.n_rows:,} rows of {', '.join(self.methods) or 'nothing yet'})"
+
+
+def refuse_too_many(n_rows: int, counted: Iterable[tuple[str, str]]) -> None:
+    """Raise where so many rows are not counted exactly; sums of qualities and probabilities allow fewer."""
+    sums = any(what in ("generation", P_WRONG) for _, what in counted)
+    most, what = (MOST_SUMMED, " with a quality or p_wrong") if sums else (MOST_COUNTED, "")
+    if n_rows > most:
+        raise TableError(
+            f"A summary{what} counts at most {most:,} rows; these would be {n_rows:,}. Evaluate parts of them apart."
+        )
 
 
 def _range(quality_range: Any) -> tuple[float, float]:

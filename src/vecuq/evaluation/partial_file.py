@@ -12,7 +12,7 @@ from vecuq._files import NOT_NEGATIVE, RISING, Count, Numbers, check_arrays, che
 from vecuq.conformal import FEWEST_CELLS, Cells
 from vecuq.evaluation.adding_up import AddingUp
 from vecuq.evaluation.fixed_point import floating
-from vecuq.evaluation.partial import COLUMNS, P_WRONG, QUALITY, PartialEvaluation
+from vecuq.evaluation.partial import COLUMNS, P_WRONG, QUALITY, PartialEvaluation, refuse_too_many
 
 KIND = "evaluation"
 Shift = Annotated[int, Meta(ge=0, le=63)]
@@ -46,6 +46,7 @@ class PartialHeader(Struct):
         if self.n_left_out > sum(self.without_score.values()):
             raise ValueError("more rows were left out than lack a score")
         self._check_counted()
+        refuse_too_many(self.n_rows, [(one.method, one.what) for one in self.counted])
 
     def _check_counted(self) -> None:
         found = [(one.method, one.what) for one in self.counted]

@@ -83,6 +83,11 @@ class PartialGate:
         return sum(int(found[:, 0, place].sum()) for found in self.counts.values())
 
     @property
+    def needs_rows(self) -> bool:
+        """Whether :meth:`fit` would refuse: labelled rows are the held-back ones that made the thresholds."""
+        return not self.given and self.seen.among_held_back
+
+    @property
     def n_cells(self) -> int:
         """How many cells an order may have: one per threshold, one beyond, and one for rows without a score."""
         return max(len(ladder.thresholds) for ladder in self.ladders.values()) + 2

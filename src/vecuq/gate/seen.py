@@ -35,6 +35,11 @@ class SeenCounts:
     weight_known: int = 0
     held: int = 0
 
+    @property
+    def among_held_back(self) -> bool:
+        """Whether so many rows are among those held back that these cannot set the thresholds."""
+        return self.held / max(self.n_rows, 1) > _FEW
+
     def __add__(self, other: SeenCounts) -> SeenCounts:
         return SeenCounts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
@@ -47,13 +52,13 @@ def unseen_rows(model: Any, rows: Any, n_rows: int) -> Seen:
     counts, map_rows = seen_in(model, rows, n_rows)
     left_out = _leave_out(model, counts)
     usable = ~map_rows if left_out else np.ones(n_rows, dtype=bool)
-    return Seen(usable, among_held_back=counts.held / max(n_rows, 1) > _FEW)
+    return Seen(usable, among_held_back=counts.among_held_back)
 
 
 def usable_counts(model: Any, counts: SeenCounts, *, own_thresholds: bool) -> bool:
     """Return whether counted rows that match the map's are left out; refuse what cannot be certified from counts."""
     left_out = _leave_out(model, counts)
-    if own_thresholds and counts.held / max(counts.n_rows, 1) > _FEW:
+    if own_thresholds and counts.among_held_back:
         raise CalibrationError(
             f"{counts.held:,} of {counts.n_rows:,} labelled rows are among those that the model held back, so other "
             f"rows must set the thresholds. Give rows without labels: PartialGate(gate, unlabelled=rows)."

@@ -41,8 +41,15 @@ class HashedRows:
         pair = (self, other)
         return HashedRows.of(np.concatenate([one.hashes for one in pair]), np.concatenate([one.values for one in pair]))
 
+    @property
+    def repeated(self) -> bool:
+        """Whether two rows have the same hash, and so the same id or place."""
+        return bool((self.hashes[1:] == self.hashes[:-1]).any())
+
     def cut(self, n_first: int) -> tuple[HashedRows, HashedRows]:
-        """Return the first rows, and the others."""
+        """Return the first rows, and the others; rows of one hash stay together, among the others."""
+        if 0 < n_first < len(self):  # within equal hashes the order is by value, which is no random draw
+            n_first = min(n_first, int(np.searchsorted(self.hashes, self.hashes[n_first])))
         first, others = slice(n_first), slice(n_first, None)
         return (
             HashedRows(self.hashes[first], self.values[first]),

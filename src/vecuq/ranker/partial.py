@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from vecuq._check import Array, finite_rows, one_of, refuse_missing, whole_number
+from vecuq._check import Array, finite_rows, one_of, refuse_missing, warn_user, whole_number
 from vecuq._files import Source, tensor_bytes, write_tensors
 from vecuq.conformal import MOST_HELD
-from vecuq.errors import CalibrationError, ColumnError, SettingError, TableError
+from vecuq.errors import CalibrationError, CalibrationWarning, ColumnError, SettingError, TableError
 from vecuq.ranker.describe import direction_of
 from vecuq.ranker.fit import fit_map
 from vecuq.ranker.forecast import Progress
@@ -130,16 +130,17 @@ class PartialFit:
             Where rows are known by their place: the number of the first one. By default one after the last.
         """
         table = self._table_of(batch)
-        start = self.n_seen if first_row is None else first_row
+        start = self.n_seen if first_row is None else whole_number("first_row", first_row, 0)
         hashes = self._hashes(len(table), ids, start)
         values = np.asarray(table.values, dtype=float)
+        if self.missing == "error":
+            refuse_missing(values, table.columns, first_row=start, hint=self.drop_hint)
+        self.held_by = "place" if ids is None else "id"
         if self.missing == "drop":
             complete = finite_rows(values)
             self.n_dropped += int((~complete).sum())
             if not complete.all():
                 values, hashes = values[complete], hashes[complete]
-        else:
-            refuse_missing(values, table.columns, first_row=start, hint=self.drop_hint)
         self.n_seen = start + len(table)
         if len(values):
             self._take(hashes, values)
@@ -165,10 +166,12 @@ class PartialFit:
     def fit(self, settings: Settings | None = None, *, named: bool = True, progress: Progress | None = None) -> Ranker:
         """Fit a ranker, by default with the settings that the rows were gathered for.
 
-        Other settings need the same ``holdback`` and ``random_state``, and no more nodes than the sketch has.
+        Other settings need the same ``random_state``, the same ``holdback`` once there are more than 5,000 rows, and no
+        more nodes than the sketch has.
         """
         chosen = self._fitting_settings(settings)
-        known, held = self._split()
+        known, held = self._split(chosen.share)
+        self._warn_of_few_held(len(held), chosen.share)
         ranker = fit_map(known, held, chosen, named=named, progress=progress)
         return replace(ranker, diagnostics=replace(ranker.diagnostics, held_by=self.held_by or "draw"))
 
@@ -247,7 +250,7 @@ class PartialFit:
         by = "place" if ids is None else "id"
         if self.held_by not in (None, by):
             raise SettingError("Some batches came with ids and some without. Give ids to all of them, or to none.")
-        self.held_by, seed = by, self.settings.random_state or 0
+        seed = self.settings.random_state or 0
         if ids is None:
             return place_hashes(n_rows, first_row=first_row, part=self.part, seed=seed)
         found = id_hashes(ids, seed=seed)
@@ -259,11 +262,12 @@ class PartialFit:
         """Put rows where they belong."""
         if self.few and self.count + len(values) <= FEW:
             self.rows = _both(self.rows, HashedRows.of(hashes, values))
+            self._settle()
             return
         self.few = False
         bound = self.cut
         if self.rows is not None and len(self.rows) >= MOST_HELD:  # only a smaller hash has a place there now
-            bound = min(bound, int(self.rows.hashes[-1]))
+            bound = min(bound, int(self.rows.hashes[-1]) + 1)
         inside = below(hashes, bound)
         self.rows = _both(self.rows, HashedRows.of(hashes[inside], values[inside]))
         self._settle()
@@ -271,6 +275,11 @@ class PartialFit:
 
     def _settle(self) -> None:
         """Keep all rows while they are few; otherwise pour those that are not held back into the rest."""
+        if self.held_by == "place" and self.rows is not None and self.rows.repeated:
+            raise SettingError(
+                "Two rows have the same place: a part was added twice, or two parts have the same number. Give every "
+                "part a number of its own (part=1, part=2 ...), or number the rows through all parts (first_row=)."
+            )
         self.few = self.few and self.count <= FEW
         if self.few or self.rows is None:
             return
@@ -296,14 +305,24 @@ class PartialFit:
         """Return values in the direction of the columns as a table."""
         return ScoreTable(self.columns or (), values, flipped=self.flipped or frozenset())
 
-    def _split(self) -> tuple[MapRows, Array]:
+    def _warn_of_few_held(self, n_held: int, share: float) -> None:
+        """Warn where far fewer rows are held back than should be: ids come twice, or `n_rows` was far too large."""
+        wanted = min(int(share * self.count), self.count - 2, MOST_HELD)
+        if n_held < wanted / 2:
+            warn_user(
+                f"Only {n_held:,} of {self.count:,} rows are held back for p-values, instead of about {wanted:,}: ids "
+                f"come more than once, or n_rows was given much too large. Gather the rows again without.",
+                CalibrationWarning,
+            )
+
+    def _split(self, share: float) -> tuple[MapRows, Array]:
         """Return what is known of the map's rows, and the rows held back."""
         if self.rows is None or self.count < 2:
             raise CalibrationError(
                 f"At least two calibration rows are needed; got n_samples = {self.count}. Hundreds make good p-values."
             )
         if self.rest is None:
-            n_held = min(int(self.settings.share * self.count), self.count - 2, MOST_HELD)
+            n_held = min(int(share * self.count), self.count - 2, MOST_HELD)
             held, mapped = self.rows.cut(n_held)
             return MapRows.of_rows(self.table(mapped.values), mapped.values), held.values
         if isinstance(self.rest, Sketch):
@@ -313,8 +332,9 @@ class PartialFit:
     def _fitting_settings(self, settings: Settings | None) -> Settings:
         if settings is None:
             return self.settings
-        same = (settings.share, settings.random_state or 0) == (self.settings.share, self.settings.random_state or 0)
-        if not same and not self.few:
+        same_seed = (settings.random_state or 0) == (self.settings.random_state or 0)
+        # While all rows are kept, any share of them can be held back.
+        if not same_seed or (settings.share != self.settings.share and self.rest is not None):
             raise SettingError("The rows were gathered with another holdback or random_state. Gather them again.")
         if isinstance(self.rest, Sketch):
             needed = stream_nodes(settings, len(self.rest.columns))

@@ -45,7 +45,8 @@ def read(part: PartFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
             refuse_repeats(part, schema, n_rows)
         whole = n_rows == BATCH_ROWS
         # Threads cost more than they bring where batches are small.
-        batches = file.iter_batches(batch_size=n_rows, columns=wanted, use_threads=whole)
+        threads = whole and file.metadata.num_rows >= BATCH_ROWS
+        batches = file.iter_batches(batch_size=n_rows, columns=wanted, use_threads=threads)
         yield from batches if whole else _gathered(batches)
 
 

@@ -39,7 +39,10 @@ def id_hashes(ids: Any, *, seed: int = 0) -> Hashes:
     """
     import pyarrow as pa
 
-    array = ids if isinstance(ids, pa.Array | pa.ChunkedArray) else pa.array(ids, from_pandas=True)
+    try:
+        array = ids if isinstance(ids, pa.Array | pa.ChunkedArray) else pa.array(ids, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        raise TableError("ids must be whole numbers or texts, all of one kind.") from None
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     if array.null_count:
         raise TableError(
@@ -48,6 +51,8 @@ def id_hashes(ids: Any, *, seed: int = 0) -> Hashes:
     if pa.types.is_integer(array.type):
         words = array.cast(pa.int64(), safe=False).to_numpy(zero_copy_only=False).view(np.uint64)
         return mixed(_start(seed, 0) ^ mixed(words.copy()))
+    if pa.types.is_floating(array.type) or pa.types.is_boolean(array.type):
+        raise TableError(f"ids must be whole numbers or texts; got {array.type}.")
     try:
         texts = array.cast(pa.large_string()).cast(pa.large_binary())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -118,8 +118,8 @@ class TableSource:
         if not paths or any(map(is_stdio, paths)):
             raise TableError("A table is one or more files, or - alone for standard input.")
         parts = tuple(_part(file) for path in paths for file in _files_of(path))
-        # Parallel writers leave empty parts behind.
-        filled = tuple(part for part in parts if part.path.stat().st_size)
+        # Parallel writers leave empty parts of text behind; of any other format, an empty file was cut off.
+        filled = tuple(part for part in parts if part.format not in ("csv", "jsonl") or part.path.stat().st_size)
         return TableSource(_shown(paths), filled or parts)
 
     @property

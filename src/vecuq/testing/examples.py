@@ -125,6 +125,27 @@ def _cross() -> Any:
     return fit_ranker(gamma_rows(60, 0), Settings(holdback="cross", n_targets=25))
 
 
+def _evaluation() -> Any:
+    from vecuq.evaluation import PartialEvaluation
+
+    rows = gamma_rows(300, 6)
+    return PartialEvaluation(cells=64).update(rows, error=np.random.default_rng(6).random(300) < rows["knn"] / 9)
+
+
+def _drift() -> Any:
+    from vecuq.monitor import DriftCounts
+
+    return DriftCounts(example("model")).update(gamma_rows(50, 2))
+
+
+def _partial_gate() -> Any:
+    from vecuq.gate import Gate, PartialGate
+
+    rows = gamma_rows(300, 6)
+    correct = np.random.default_rng(6).random(300) > sum(rows.values()) / 20
+    return PartialGate(Gate(example("model"), accuracy=0.8)).update(rows, correct)
+
+
 _MAKERS = {
     "cross": _cross,
     "gate": _gate,
@@ -136,6 +157,9 @@ _MAKERS = {
     "answer_pipeline": _answer_pipeline,
     "monitor": _monitor,
     "conformal": _conformal,
+    "evaluation": _evaluation,
+    "drift": _drift,
+    "partial_gate": _partial_gate,
 }
 
 

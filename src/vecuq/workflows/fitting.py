@@ -122,7 +122,8 @@ def _fit_streaming(
     first = ScoreTable.of(next(read_batches(source, columns=columns or (), typed=False)), columns=columns, flip=flip)
     reader = TableReader(source, columns=first.columns, alone=True)
     settings = settings if labelled is None else labelled.weigh(first, settings, drop=missing == "drop")
-    start = PartialFit(first.columns, settings, missing=missing, n_rows=count_rows(source), drop_hint=hint)
+    n_rows = None if missing == "drop" else count_rows(source)  # who knows how many are left
+    start = PartialFit(first.columns, settings, missing=missing, n_rows=n_rows, drop_hint=hint)
     warn_of_columns(first, directions=not named_reference(settings.reference).signed)
 
     def gather(empty: PartialFit) -> PartialFit:

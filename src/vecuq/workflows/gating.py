@@ -82,10 +82,12 @@ def gate(
     others = found.held_back() if of_answers else None
     if unlabelled is not None:
         others = read_unlabelled(found, _like(labelled, unlabelled))
-    if picture is None and counts_suffice(made, labels, found) and is_large(cast("TableLike", labelled)):
-        made = gate_large(made, cast("TableLike", labelled), labels, unlabelled=others, simultaneous=simultaneous)
-        write_atomic(out, made.to_bytes())
-        return made
+    table = cast("TableLike", labelled)
+    if picture is None and counts_suffice(made, labels, found) and is_large(table):
+        counted = gate_large(made, table, labels, unlabelled=others, simultaneous=simultaneous)
+        if counted is not None:
+            write_atomic(out, counted.to_bytes())
+            return counted
     rows = _read(found, labelled, labels)
     made.fit(rows.rows, rows.correct, groups=rows.groups, by=rows.by, simultaneous=simultaneous, unlabelled=others)
     content = (found.with_gate(made, made=rows.making.over()) if of_answers else made).to_bytes()

@@ -13,7 +13,7 @@ from vecuq._check import warn_user
 from vecuq._run import ahead
 from vecuq.errors import MissingValueWarning, TableError
 from vecuq.evaluation import Bootstrap, PartialEvaluation, SelectiveCurves, SummaryEvaluation
-from vecuq.gate import Gate, PartialGate, rows_needed
+from vecuq.gate import Gate, PartialGate, ladders_of, rows_needed
 from vecuq.table import ScoreTable, TableLike, TableReader, TableSource, count_rows, is_stdio
 from vecuq.workflows.labelled_rows import LabelColumns, correct_in, values_in
 from vecuq.workflows.labels import Labels, score_columns
@@ -98,14 +98,20 @@ def counts_suffice(made: Gate, labels: LabelColumns, model: Any) -> bool:
     )
 
 
-def gate_large(made: Gate, where: TableLike, labels: LabelColumns, *, unlabelled: Any, simultaneous: bool) -> Gate:
-    """Fit a gate to a table of labelled rows in one pass."""
+def gate_large(
+    made: Gate, where: TableLike, labels: LabelColumns, *, unlabelled: Any, simultaneous: bool
+) -> Gate | None:
+    """Fit a gate to a table of labelled rows in one pass; None where rows themselves must set the thresholds."""
+    if made.settings.order not in ladders_of(made.model, made.settings, unlabelled, required=False):
+        return None
     partial = PartialGate(made, unlabelled=unlabelled)
     with warnings.catch_warnings():  # rows without a score are reported once, for all batches together
         warnings.simplefilter("ignore", MissingValueWarning)
         for table in _tables(TableReader(where, columns=made.model.columns)):
             if len(table):
                 partial.update(table, correct_in(table, labels), by=values_in(table, labels.by, "by="))
+    if partial.needs_rows:
+        return None
     if partial.n_unscored:
         what = f"{partial.n_unscored:,} of {partial.n_rows:,} rows have no score, so they are never accepted."
         warn_user(what, MissingValueWarning)

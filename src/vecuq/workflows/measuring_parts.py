@@ -93,7 +93,7 @@ def measure_parts(
         See :func:`run_parts`.
     """
     parts = local_parts(outputs, format=format or "parquet")
-    refuse_read_folder(out, parts)
+    refuse_read_folder(out, parts, outputs)
     by_default, _ = by_processes(parts, n_jobs)
     how = {"temperature": temperature, "embedding": embedding, "formulas": formulas}
     job = measuring_job(parts, train, measures, how)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Protocol
 
@@ -143,8 +143,3 @@ def _renamed(name: str, ending: str | None) -> str:
 def without(parts: Sequence[Part], bad: Mapping[str, str]) -> tuple[Part, ...]:
     """Return the parts that can be read, as far as known."""
     return tuple(part for part in parts if part.source not in bad)
-
-
-def at_path(part: Part, path: Path) -> Part:
-    """Return the part whose content lies somewhere else, as a copy does."""
-    return replace(part, path=str(path))

@@ -105,8 +105,10 @@ def rows_of(reader: TableReader, part: Part) -> Iterator[Iterator[Any]]:
     with ExitStack() as stack:
         try:
             path = Path(part.path) if address_of(part.path) is None else stack.enter_context(_copied(part))
-        except (OSError, TableError) as error:
+        except (FileNotFoundError, PermissionError) as error:
             raise BadPartError(f"{part.source} cannot be read: {one_line(error)}") from None
+        except OSError as error:  # a full disk, a lost connection: the file may be good
+            raise TableError(f"{part.source} cannot be copied to this machine: {one_line(error)}") from None
         yield _readable(reader.of_file(PartFile(path, kind_of(part.path), part.source)))
 
 

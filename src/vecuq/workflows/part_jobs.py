@@ -69,13 +69,15 @@ def run_parts(
     with store.held():
         progress = Progress.of(job, store, resume=resume, force=force)
         kept = len(progress.made)
-        try:
-            _make_missing(job, store, progress, engine, skip_bad=skip_bad, watch=watch)
-        except BaseException:
-            progress.leave()
-            raise
-        manifest = manifest_of(job, progress)
-        progress.publish(manifest)
+        manifest = progress.manifest
+        if manifest is None:
+            try:
+                _make_missing(job, store, progress, engine, skip_bad=skip_bad, watch=watch)
+            except BaseException:
+                progress.leave()
+                raise
+            manifest = manifest_of(job, progress)
+            progress.publish(manifest)
     done = PartsDone(tuple(progress.in_order()), tuple(progress.skipped()), kept, manifest)
     _warn(done)
     return done
@@ -87,13 +89,13 @@ def _make_missing(
     if watch.rows is not None:
         watch.rows(sum(made.counts["rows"] for made in progress.made.values()))
     missing = [part for part in without(job.parts, job.bad) if part.name not in progress.made]
-    for part, outcome in engine(partial(make_part, job.make, store), missing, watch.rows):
+    for part, outcome in engine(partial(make_part, job.make, store, progress.staging), missing, watch.rows):
         progress.note(part, outcome)
         if isinstance(outcome, Bad) and not skip_bad:
             raise TableError(_refusal(outcome, store, len(progress.made), len(job.parts)))
 
 
-def make_part(make: Maker, store: PartStore, part: Part, tick: Tick) -> Made | Bad:
+def make_part(make: Maker, store: PartStore, staging: str, part: Part, tick: Tick) -> Made | Bad:
     """Make one part under a name of its own, then give it its name among the finished ones.
 
     Made twice, by a retry or by two workers at once, it is the same file twice, and one of them stays.
@@ -108,7 +110,7 @@ def make_part(make: Maker, store: PartStore, part: Part, tick: Tick) -> Made | B
         with draft.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         made = Made(part.name, counts, draft.stat().st_size, digest, notes)
-        store.keep(draft, f"{STAGING}/parts/{part.name}")
+        store.keep(draft, f"{staging}/{part.name}")
     return made
 
 
@@ -156,18 +158,27 @@ def _engine(
 
 
 def _refusal(bad: Bad, store: PartStore, n_made: int, n_parts: int) -> str:
-    kept = f" {n_made:,} of {n_parts:,} parts are finished and kept in {store.shown}/{STAGING}." if n_made else ""
-    again = "go on with resume=True" if n_made else "run again"
-    reason = bad.reason if bad.source in bad.reason else f"{bad.source}: {bad.reason}"
-    return f"{reason.rstrip('.')}.{kept} Correct the file and {again}, or leave it out with skip_bad=True."
+    if not n_made:
+        kept, again = "", "run again"
+    elif store.resumable:
+        kept = f" {n_made:,} of {n_parts:,} parts are finished and kept in {store.shown}/{STAGING}."
+        again = "go on with resume=True"
+    else:
+        kept, again = "", "start again with force=True"
+    return f"{_said(bad)}.{kept} Correct the file and {again}, or leave it out with skip_bad=True."
+
+
+def _said(bad: Bad) -> str:
+    """Return what is wrong with a file, which is named once."""
+    reason = bad.reason.rstrip(".")
+    return reason if bad.source in reason else f"{bad.source}: {reason}"
 
 
 def _warn(done: PartsDone) -> None:
     if done.skipped:
-        first = done.skipped[0]
-        more = f", and {len(done.skipped) - 1:,} more, see the manifest" if len(done.skipped) > 1 else ""
+        more = f" And {len(done.skipped) - 1:,} more, see the manifest." if len(done.skipped) > 1 else ""
         many = "1 input was" if len(done.skipped) == 1 else f"{len(done.skipped):,} inputs were"
-        warn_user(f"{many} left out: {first.source} ({first.reason.rstrip('.')}){more}.", VecuqWarning)
+        warn_user(f"{many} left out: {_said(done.skipped[0])}.{more}", VecuqWarning)
     for note in dict.fromkeys(note for made in done.made for note in made.notes):
         where = [made.name for made in done.made if note in made.notes]
         warn_user(f"{where[0]}{f' and {len(where) - 1:,} more' if len(where) > 1 else ''}: {note}", VecuqWarning)

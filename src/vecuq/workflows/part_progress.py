@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,8 +14,6 @@ from vecuq.workflows.part_files import Bad, Made, Part, PartJob
 from vecuq.workflows.part_store import MANIFEST, STAGING, PartStore
 
 _JOB = f"{STAGING}/job.json"
-_JOURNAL = f"{STAGING}/done.jsonl"
-_PARTS = f"{STAGING}/parts"
 
 
 @dataclass
@@ -23,9 +22,11 @@ class Progress:
 
     job: PartJob
     store: PartStore
+    run: str = field(default_factory=lambda: secrets.token_hex(8))  # no late worker of another job knows it
     replaces: list[str] = field(default_factory=list)  # files of an earlier job, which go when this one is finished
     made: dict[str, Made] = field(default_factory=dict)  # by name of the output
     bad: dict[str, str] = field(default_factory=dict)  # by source
+    manifest: dict[str, Any] | None = None  # of a job that has nothing left to do
 
     @staticmethod
     def of(job: PartJob, store: PartStore, *, resume: bool, force: bool) -> Progress:
@@ -37,27 +38,29 @@ class Progress:
             return Progress._finished(job, store, finished)
         if not force:
             _refuse_filled(store, begun is not None, finished is not None)
-        return Progress._begun(job, store, finished)
+        return Progress._begun(job, store, begun, finished)
 
     @staticmethod
-    def _begun(job: PartJob, store: PartStore, earlier: Mapping[str, Any] | None) -> Progress:
-        replaces = [part["output"] for part in (earlier or {}).get("parts", ())]
-        store.remove(STAGING)
-        progress = Progress(job, store, replaces, bad=dict(job.bad))
-        progress._write_job()
+    def _begun(
+        job: PartJob, store: PartStore, begun: Mapping[str, Any] | None, finished: Mapping[str, Any] | None
+    ) -> Progress:
+        earlier = [] if begun is None else _published(store, begun)
+        earlier += [part["output"] for part in (finished or {}).get("parts", ())]
+        progress = Progress(job, store, replaces=sorted(set(earlier)), bad=dict(job.bad))
+        progress._write_job()  # before anything is removed: a kill must not lose what is replaced
+        if begun is not None:
+            store.remove(_folder(begun["run"]))
         return progress
 
     @staticmethod
     def _resumed(job: PartJob, store: PartStore, begun: Mapping[str, Any]) -> Progress:
-        progress = Progress(job, store, list(begun["replaces"]))
-        said = progress._journal()
-        forgiven = {line["source"] for line in said if "reason" in line}
+        progress = Progress(job, store, begun["run"], list(begun["replaces"]), bad=dict(job.bad))
+        said = _journal(store, progress.run)
+        forgiven = {source for source, line in said.items() if "reason" in line}
         _refuse_another(store, begun, _identity(job), forgiven)
-        for line in said:
-            made = None if "reason" in line else Made.from_dict(line)
-            if made is not None and made.size in (store.size(f"{_PARTS}/{made.name}"), store.size(made.name)):
+        for made in _made(said):
+            if made.size in (store.size(f"{progress.staging}/{made.name}"), store.size(made.name)):
                 progress.made[made.name] = made
-        progress.bad = dict(job.bad)
         store.remove(f"{STAGING}/drafts")
         progress._write_job()
         return progress
@@ -79,7 +82,12 @@ class Progress:
         gone = [name for name, one in made.items() if store.size(name) != one.size]
         if gone:
             raise TableError(f"{store.shown} has a manifest, but {gone[0]} is gone or changed; use force=True.")
-        return Progress(job, store, made=made, bad=skipped)
+        return Progress(job, store, made=made, bad=skipped, manifest=dict(manifest))
+
+    @property
+    def staging(self) -> str:
+        """Where finished parts lie until all are."""
+        return _parts_of(self.run)
 
     def note(self, part: Part, outcome: Made | Bad) -> None:
         """Remember, also for a resume, what became of a part."""
@@ -88,8 +96,8 @@ class Progress:
             said = {"source": outcome.source, "reason": outcome.reason}
         else:
             self.made[part.name] = outcome
-            said = outcome.to_dict()
-        self.store.append(_JOURNAL, json.dumps(said))
+            said = {"source": part.source, **outcome.to_dict()}
+        self.store.append(_journal_of(self.run), json.dumps(said))
 
     def in_order(self) -> list[Made]:
         """Return what was made, in the order of the inputs."""
@@ -105,24 +113,61 @@ class Progress:
 
     def publish(self, manifest: dict[str, Any]) -> None:
         """Put every part in its place, then write the manifest; may be stopped anywhere and done again."""
-        content = f"{json.dumps(manifest, indent=1)}\n".encode()
-        if self.store.read(MANIFEST) != content:
-            self.store.remove(MANIFEST)
-            for name in set(self.replaces) - set(self.made):
-                self.store.remove(name)
-            for name in self.made:
-                if self.store.size(f"{_PARTS}/{name}") is not None:
-                    self.store.move(f"{_PARTS}/{name}", name)
-            self.store.write(MANIFEST, content)
+        self.store.remove(MANIFEST)
+        for name in set(self.replaces) - set(self.made):
+            self.store.remove(name)
+        for name in self.made:
+            if self.store.size(f"{self.staging}/{name}") is not None:
+                self.store.move(f"{self.staging}/{name}", name)
+        self._refuse_incomplete()
+        self.store.write(MANIFEST, f"{json.dumps(manifest, indent=1)}\n".encode())
         self.store.remove(STAGING)
 
+    def _refuse_incomplete(self) -> None:
+        for name, made in self.made.items():
+            size = self.store.size(name)
+            if size != made.size:
+                found = "is gone" if size is None else f"has {size:,} bytes"
+                raise TableError(
+                    f"{self.store.shown}/{name} must have the {made.size:,} bytes that were made, but it {found}; "
+                    f"does something else write to this folder? {how_to_go_on(self.store)}."
+                )
+
     def _write_job(self) -> None:
-        about = {**_identity(self.job), "replaces": self.replaces}
+        about = {**_identity(self.job), "run": self.run, "replaces": self.replaces}
         self.store.write(_JOB, json.dumps(about).encode())
 
-    def _journal(self) -> list[dict[str, Any]]:
-        """Return the lines of the journal; the last may be cut."""
-        return list(_lines(self.store.read(_JOURNAL) or b""))
+
+def _folder(run: str) -> str:
+    return f"{STAGING}/{run}"
+
+
+def _parts_of(run: str) -> str:
+    return f"{_folder(run)}/parts"
+
+
+def _journal_of(run: str) -> str:
+    return f"{_folder(run)}/done.jsonl"
+
+
+def _journal(store: PartStore, run: str) -> dict[str, dict[str, Any]]:
+    """Return what a run said last about each source; its last line may be cut."""
+    return {line["source"]: line for line in _lines(store.read(_journal_of(run)) or b"")}
+
+
+def _made(said: Mapping[str, Mapping[str, Any]]) -> list[Made]:
+    return [Made.from_dict(line) for line in said.values() if "reason" not in line]
+
+
+def _published(store: PartStore, begun: Mapping[str, Any]) -> list[str]:
+    """Return the files in the folder that a stopped job was to replace, or had moved there itself."""
+    run = begun["run"]
+    moved = [
+        made.name
+        for made in _made(_journal(store, run))
+        if store.size(f"{_parts_of(run)}/{made.name}") is None and store.size(made.name) == made.size
+    ]
+    return [*begun["replaces"], *moved]
 
 
 def _lines(content: bytes) -> Iterator[dict[str, Any]]:
@@ -155,9 +200,7 @@ def _json(store: PartStore, name: str) -> dict[str, Any] | None:
 
 def _refuse_filled(store: PartStore, begun: bool, finished: bool) -> None:
     if begun:
-        raise SettingError(
-            f"{store.shown} holds a job that was stopped. Go on with resume=True, or start again with force=True."
-        )
+        raise SettingError(f"{store.shown} holds a job that was stopped. {how_to_go_on(store)}.")
     if finished:
         raise SettingError(
             f"{store.shown} holds the output of an earlier job; choose another folder, or replace it with force=True."
@@ -168,6 +211,12 @@ def _refuse_filled(store: PartStore, begun: bool, finished: bool) -> None:
             f"{store.shown} is not empty (it holds {there[0]}); choose another folder, or write into it with "
             f"force=True."
         )
+
+
+def how_to_go_on(store: PartStore) -> str:
+    """Return what to do about a job that was stopped."""
+    again = "tart again with force=True"
+    return f"Go on with resume=True, or s{again}" if store.resumable else f"S{again}"
 
 
 def _refuse_another(store: PartStore, begun: Mapping[str, Any], now: Mapping[str, Any], forgiven: set[str]) -> None:

@@ -27,6 +27,10 @@ class PartStore(Protocol):
     def shown(self) -> str:
         """What messages call the folder."""
 
+    @property
+    def resumable(self) -> bool:
+        """Whether a job that was stopped can go on here."""
+
     def held(self) -> AbstractContextManager[None]:
         """Return a context in which no other job writes here; the folder is made, and goes again if it stays empty."""
 
@@ -78,12 +82,19 @@ class LocalStore:
         """What messages call the folder."""
         return str(self.path)
 
+    @property
+    def resumable(self) -> bool:
+        """Whether a job that was stopped can go on here: a journal is kept."""
+        return True
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the folder against other jobs."""
         made = _made_folders(self.path)
         try:
             with locked(self.path / MANIFEST):
+                for left in self.path.glob(f"{STAGING}-*"):  # by a job that was killed while it removed something
+                    shutil.rmtree(left, ignore_errors=True)
                 yield
         finally:
             for folder in made:  # those that are still empty
@@ -114,7 +125,9 @@ class LocalStore:
 
     def append(self, name: str, line: str) -> None:
         """Add a line to a file."""
-        with (self.path / name).open("a", encoding="utf-8") as file:
+        final = self.path / name
+        final.parent.mkdir(exist_ok=True)
+        with final.open("a", encoding="utf-8") as file:
             file.write(f"{line}\n")
 
     @contextmanager
@@ -145,10 +158,13 @@ class LocalStore:
     def remove(self, name: str) -> None:
         """Remove a file or a folder with all that is in it, if it is there."""
         found = self.path / name
-        if found.is_dir() and not found.is_symlink():
-            shutil.rmtree(found, ignore_errors=True)
-        else:
+        if not found.is_dir() or found.is_symlink():
             found.unlink(missing_ok=True)
+            return
+        # Under another name first: a worker that does not know yet that the job is over finds no folder to write to.
+        going = self.path / f"{STAGING}-{secrets.token_hex(8)}"
+        found.rename(going)
+        shutil.rmtree(going, ignore_errors=True)
 
 
 def _made_folders(path: Path) -> list[Path]:

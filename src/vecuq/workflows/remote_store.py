@@ -40,6 +40,11 @@ class RemoteStore:
         """What messages call the folder."""
         return self.address
 
+    @property
+    def resumable(self) -> bool:
+        """Whether a job that was stopped can go on here: no journal is kept."""
+        return False
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """There are no locks behind an address: two jobs must not write to one folder at once."""
@@ -89,7 +94,10 @@ class RemoteStore:
         for place in (path, passing):
             system.makedirs(place.rsplit("/", 1)[0], exist_ok=True)
         system.put_file(str(draft), passing)
-        _renamed(system, passing, path)
+        if self.size(name) == draft.stat().st_size:  # of a retry: the same bytes, which must never be gone
+            system.rm(passing)
+        else:
+            _renamed(system, passing, path)
 
     def move(self, name: str, new: str) -> None:
         """Rename a file."""
@@ -109,6 +117,6 @@ class RemoteStore:
 
 
 def _renamed(system: Any, path: str, final: str) -> None:
-    if system.exists(final):  # of a retry: the same bytes
+    if system.exists(final):
         system.rm(final)
     system.mv(path, final)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -98,7 +99,7 @@ def score_parts(
         See :func:`run_parts`.
     """
     inputs = PartInputs.of(new, format=format)
-    refuse_read_folder(out, inputs.parts)
+    refuse_read_folder(out, inputs.parts, new)
     by_default, n_threads = by_processes(inputs.parts, n_jobs)
     job = scoring_job(model, inputs, wanted, by=by, format=format, n_threads=n_threads)
     store = store_of(out, resume=resume)
@@ -168,9 +169,14 @@ def _scorers_of(found: Any, name: str, wanted: Wanted, by: str | None) -> tuple[
     return ranker, judge
 
 
-def refuse_read_folder(out: PathLike, parts: Sequence[Part]) -> None:
-    """Raise if a file that the job reads lies in the folder that it writes."""
+def refuse_read_folder(out: PathLike, parts: Sequence[Part], where: TableLike | Sequence[TableLike] = ()) -> None:
+    """Raise if a file that the job reads lies in the folder that it writes, or that folder in one that it reads."""
     folder = address_of(out) or f"{Path(without_scheme(out)).resolve()}"
+    named = [where] if isinstance(where, str | os.PathLike) else where if isinstance(where, Sequence) else []
+    read = [one for one in named if isinstance(one, str | os.PathLike) and Path(one).is_dir()]
+    around = next((one for one in read if Path(folder).is_relative_to(Path(one).resolve())), None)
+    if around is not None:
+        raise SettingError(f"{out} lies in {around}, which this job reads; choose another folder for the outputs.")
     paths = ((part, address_of(part.path) or f"{Path(part.path).resolve()}") for part in parts)
     inside = next((part for part, path in paths if path.startswith(f"{folder.rstrip('/')}/")), None)
     if inside is not None:

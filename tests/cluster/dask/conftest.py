@@ -1,5 +1,7 @@
 """A small cluster of two worker processes, and part files."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,14 +14,27 @@ N_PARTS = 6
 N_ROWS = 2_000
 
 
-@pytest.fixture(scope="session")
-def client():
-    """A client of two worker processes, for all tests of this process."""
+@contextmanager
+def two_workers():
+    """Yield a client of two worker processes."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'vecuq[dask]'")
     how = {"threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
     how["scheduler_kwargs"] = {"dashboard_address": "127.0.0.1:0"}
     with distributed.LocalCluster(n_workers=2, **how) as cluster, distributed.Client(cluster) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def client():
+    """A client of two worker processes, for all tests of this process."""
+    with two_workers() as found:
+        yield found
+
+
+@pytest.fixture
+def doomed():
+    """A client of two worker processes of its own each time: one of them will be killed."""
+    return two_workers
 
 
 def write_parts(folder, n_parts=N_PARTS, n_rows=N_ROWS):

@@ -9,7 +9,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from vecuq import Gate, PartialFit, cluster, workflows
+from vecuq import Gate, PartialFit, cluster, load, workflows
 from vecuq.errors import CalibrationError, SettingError, TableError, VecuqWarning
 from vecuq.ranker import gather_and_fit, sum_of_chunks
 from vecuq.table import ScoreTable, read_batches
@@ -203,6 +203,7 @@ def test_the_command_line_uses_a_scheduler(client, run, folder, big_model, tmp_p
     more = ("--engine", "dask", "--scheduler", address)
     fitted = run("fit", folder, "--columns", "entropy,knn", "-o", tmp_path / "m.vecuq", *more)
     assert fitted.exit_code == 0, fitted.output
+    assert load(tmp_path / "m.vecuq").diagnostics.held_by == "place"
     done = run("score", big_model, folder, "-o", f"{tmp_path / 'out'}/", *more)
     assert done.exit_code == 0, done.output
     assert "12,000 rows scored in 6 parts" in done.stdout
@@ -219,3 +220,20 @@ def test_no_scheduler_is_one_line(run, folder, big_model, tmp_path):
     assert result.exit_code == 1
     assert result.stderr.count("\n") == 1
     assert "No Dask scheduler answers" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--engine", "ray"), "engine must be"),
+        (("--scheduler", "tcp://127.0.0.1:9"), "add --engine dask"),
+        (("--skip-bad",), "--skip-bad: for --engine dask only"),
+        (("--id", "a"), "for --engine dask only"),
+        (("--engine", "dask", "--jobs", "2"), "--jobs: for one machine only"),
+    ],
+)
+def test_options_of_a_fit_that_do_not_go_together_are_refused(run, folder, tmp_path, words, said):
+    done = run("fit", folder, "--columns", "entropy,knn", "-o", tmp_path / "m.vecuq", *words)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert not (tmp_path / "m.vecuq").exists()

@@ -39,20 +39,37 @@ def test_a_partition_is_scored_batch_by_batch_with_the_bits_of_the_whole(partiti
         assert (found[~np.isnan(found)] == expected[~np.isnan(expected)]).all()
 
 
-def test_partitions_add_up_to_the_fit_of_all_rows(partition, calibration):
+def test_partitions_add_up_to_the_fit_of_all_rows_in_whatever_order_they_come(partition, calibration):
     names = ["entropy", "knn"]
     start = vecuq.PartialFit(names, flip=[]).to_bytes()
-    rows = []
+    parts = []
     for number in (2, 0, 1):
         partition(number)
         some = calibration.slice(number * 2_000, 2_000).select([*names, "id"])
         batches = some.rename_columns(["c0", "c1", "c2"]).to_batches(300)
         (made,) = fitting.gathered_partition(batches, start=start, names=[*names, "id"], ids="id")
-        rows.append(made.append_column("some", pa.array([0])))
-    whole = vecuq.PartialFit.from_bytes(fitting.added_partitions(pa.Table.from_batches(rows))["content"][0].as_py())
+        parts.append(made.append_column("some", pa.array([0])))
+    (whole,) = fitting.added_partitions(parts)
+    (again,) = fitting.added_partitions(parts[::-1])
+    assert whole.equals(again)
+    found = vecuq.PartialFit.from_bytes(whole["content"][0].as_py())
     expected = vecuq.PartialFit(names).update(calibration.select(names), ids=calibration["id"])
-    assert whole.count == expected.count
-    npt.assert_allclose(whole.fit().calibration_scores, expected.fit().calibration_scores, rtol=0, atol=1e-12)
+    assert found.count == expected.count
+    npt.assert_allclose(found.fit().calibration_scores, expected.fit().calibration_scores, rtol=0, atol=1e-12)
+
+
+def test_each_group_of_partitions_has_its_own_sum(partition, calibration):
+    start = vecuq.PartialFit(["knn"], flip=[]).to_bytes()
+    parts = []
+    for number in range(5):
+        partition(number)
+        rows = calibration.select(["knn"]).slice(number * 100, 100).to_batches()
+        (made,) = fitting.gathered_partition(rows, start=start, names=["knn"], ids=None)
+        parts.append(made.append_column("some", pa.array([number // 2])))
+    sums = list(fitting.added_partitions(parts))
+    assert [one["some"][0].as_py() for one in sums] == [0, 1, 2]
+    assert [vecuq.PartialFit.from_bytes(one["content"][0].as_py()).count for one in sums] == [200, 200, 100]
+    assert list(fitting.added_partitions([])) == []
 
 
 def test_how_spark_cuts_a_partition_into_batches_changes_no_bit_of_a_fit(partition, calibration, monkeypatch):

@@ -27,7 +27,7 @@ def other_map():
         (lambda: fitted(2, reference="ball")[0], "not a full grid"),
         (lambda: fitted(3, grid="authors", n_targets=200)[0], "not a full grid"),
         (lambda: fitted(2, holdback="cross")[0], "five maps"),
-        (other_map, "a ManyMaps cannot be exported"),
+        (other_map, "in groups has several maps"),
     ],
 )
 def test_what_cannot_be_exported_is_refused_and_nothing_is_written(tmp_path, make, said):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from vecuq.cluster.dask.client import RETRIES, cancelled_on_error, results_as_do
 from vecuq.cluster.dask.groups import branches, grouped
 from vecuq.errors import TableError, VecuqError
 from vecuq.ranker import PartialFit
-from vecuq.table import ScoreTable, TableReader
+from vecuq.table import BATCH_ROWS, ScoreTable, TableReader
 from vecuq.workflows import Bad, BadPartError, Part, rows_of
 
 
@@ -33,6 +33,11 @@ class Rows:
     part: Part
     number: int
     first_row: int | None
+    n_rows: int | None
+
+    def follows(self, before: Rows) -> bool:
+        """Whether the rows are numbered on from those of another part."""
+        return self.first_row is not None and self.first_row == (before.first_row or 0) + (before.n_rows or 0)
 
 
 @dataclass(frozen=True)
@@ -46,11 +51,45 @@ class FromFiles:
     skip_bad: bool
 
     def __call__(self, start: PartialFit, some: Sequence[Rows]) -> Gathered:
-        """Return what the parts leave behind, added in their order."""
+        """Return what the parts leave behind, added in their order; small neighbours are summarised together."""
         total = Gathered(start.empty())
-        for rows in some:
-            total = total + self._one(start, rows)
+        for together in self._neighbours(some):
+            total = total + (self._one(start, together[0]) if len(together) == 1 else self._few(start, together))
         return total
+
+    def _neighbours(self, some: Sequence[Rows]) -> Iterator[list[Rows]]:
+        """Yield parts that follow each other and have few rows together; a summary costs as much for few rows."""
+        waiting: list[Rows] = []
+        n_rows = 0
+        for rows in some:
+            if waiting and not (rows.follows(waiting[-1]) and n_rows + (rows.n_rows or 0) <= BATCH_ROWS):
+                yield waiting
+                waiting, n_rows = [], 0
+            waiting.append(rows)
+            n_rows += rows.n_rows or 0
+        if waiting:
+            yield waiting
+
+    def _few(self, start: PartialFit, together: Sequence[Rows]) -> Gathered:
+        """Summarise the rows of several parts at once; one by one if anything is wrong, to say with which."""
+        import pyarrow as pa
+
+        try:
+            batches = [batch for rows in together for batch in self._all(rows)]
+            made = start.empty()
+            if batches:
+                (whole,) = pa.Table.from_batches(batches).combine_chunks().to_batches()
+                self._update(made, whole, together[0].first_row)
+            return Gathered(made)
+        except VecuqError:
+            total = Gathered(start.empty())
+            for rows in together:
+                total = total + self._one(start, rows)
+            return total
+
+    def _all(self, rows: Rows) -> list[Any]:
+        with rows_of(self.reader, rows.part) as batches:
+            return [batch for batch in batches if len(batch)]
 
     def _one(self, start: PartialFit, rows: Rows) -> Gathered:
         made = start.empty()
@@ -71,9 +110,12 @@ class FromFiles:
         with rows_of(self.reader, rows.part) as batches:
             for batch in batches:
                 if len(batch):
-                    table = ScoreTable.of(batch, columns=self.columns, flip=self.flip).stated()
-                    made.update(table, ids=None if self.ids is None else batch[self.ids], first_row=place)
+                    self._update(made, batch, place)
                     place += len(batch)
+
+    def _update(self, made: PartialFit, batch: Any, place: int | None) -> None:
+        table = ScoreTable.of(batch, columns=self.columns, flip=self.flip).stated()
+        made.update(table, ids=None if self.ids is None else batch[self.ids], first_row=place)
 
 
 @dataclass(frozen=True)

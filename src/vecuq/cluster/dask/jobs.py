@@ -126,7 +126,8 @@ def _fit(
         found.append(source.gather(start, first, ids, advance))
         return found[-1].partial
 
-    start = PartialFit(first.columns, settings, missing=missing, n_rows=source.n_rows)
+    n_rows = None if missing == "drop" else source.n_rows  # who knows how many are left
+    start = PartialFit(first.columns, settings, missing=missing, n_rows=n_rows)
     ranker, whole = gather_and_fit(gather, start)
     skipped = (*source.bad, *(bad.source for bad in found[-1].bad))
     _warn_of_skipped(skipped)

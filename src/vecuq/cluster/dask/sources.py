@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any, Protocol
 
 from vecuq.cluster.dask.gathering import FromFiles, FromFrame, Gathered, Rows, gather_files, gather_frame
@@ -86,10 +85,14 @@ class Files:
         return gather_files(self.client, work, self._rows(), start, advance)
 
     def _rows(self) -> list[Rows]:
-        parts, counts = self.inputs.parts, self.inputs.n_rows
-        firsts = [None] * len(parts) if counts is None else [0, *accumulate(counts)][: len(parts)]
-        rows = [Rows(part, number, first) for number, (part, first) in enumerate(zip(parts, firsts, strict=True))]
-        return [one for one in rows if one.part.source not in self.unreadable]
+        counts = self.inputs.n_rows or [None] * len(self.inputs.parts)
+        first = 0 if self.inputs.n_rows else None
+        found = []
+        for number, (part, n_rows) in enumerate(zip(self.inputs.parts, counts, strict=True)):
+            if part.source not in self.unreadable:
+                found.append(Rows(part, number, first, n_rows))
+            first = None if first is None or n_rows is None else first + n_rows
+        return found
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from vecuq._check import wanted_columns
@@ -83,9 +85,9 @@ def _sum_of_partitions(df: Any, empty: PartialFit, ids: str | None) -> PartialFi
     """Gather every partition in its executor, and add them in the order of their numbers."""
     work = partial(gathered_partition, start=empty.to_bytes(), names=df.columns, ids=ids)
     parts = numbered(df).mapInArrow(work, "part long, content binary")
-    sums = parts.selectExpr(f"part div {FAN_IN} as some", "part", "content").groupBy("some")
+    together = parts.selectExpr(f"part div {FAN_IN} as some", "part", "content").repartition("some")
     with clear_errors():
-        found = sums.applyInArrow(added_partitions, "some long, content binary").collect()
+        found = together.mapInArrow(added_partitions, "some long, content binary").collect()
     # The empty start counts too: there may be no partition.
     return sum((PartialFit.from_bytes(bytes(row["content"])) for row in sorted(found)), start=empty)
 
@@ -123,12 +125,12 @@ def larger(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
-def added_partitions(table: pa.Table) -> pa.Table:
-    """Return the sum of some partitions, added in the order of their numbers. Runs in an executor."""
+def added_partitions(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield one sum for each group of partitions, added in the order of their numbers. Runs in an executor."""
     import pyarrow as pa
 
-    rows = table.sort_by("part").to_pylist()
-    with one_blas_thread():
-        made = sum(PartialFit.from_bytes(row["content"]) for row in rows)
-    kind = table["content"].type  # a long one, where spark.sql.execution.arrow.useLargeVarTypes is set
-    return pa.table({"some": [rows[0]["some"]], "content": pa.array([made.to_bytes()], type=kind)})
+    rows = sorted((row for batch in batches for row in batch.to_pylist()), key=itemgetter("part"))
+    for some, group in groupby(rows, key=itemgetter("some")):
+        with one_blas_thread():
+            made = sum(PartialFit.from_bytes(row["content"]) for row in group)
+        yield pa.RecordBatch.from_pydict({"some": [some], "content": [made.to_bytes()]})

@@ -26,8 +26,10 @@ def exportable(ranker: Ranker) -> GridParts:
             "grid can be exported. Fit with reference='beta' and grid='midpoint'."
         )
     if type(ranker.rank_map) is not GridMap:
-        kind = type(ranker.rank_map).__name__
-        raise SettingError(f"A model with a {kind} cannot be exported; one map onto a grid can. Fit fewer columns.")
+        raise SettingError(
+            "A model that ranks its columns in groups has several maps, and cannot be exported. Fit at most ten "
+            "columns, without column_groups."
+        )
     return grid_parts(ranker.rank_map)
 
 

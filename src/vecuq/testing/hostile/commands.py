@@ -119,6 +119,7 @@ _OUT = {
     "measure": "scores.csv",
     "ask": "answers2.jsonl",
     "gate": "g.vecuq",
+    "export": "model.json",
     "sample": "drawn.csv",
 }
 # Lines of each command that work, on the files of `vecuq.testing.workspace()`.
@@ -156,6 +157,8 @@ GOOD_LINES = (
     "live live.vecuq audited.csv --correct is_correct --skip-unknown --json",
     "live live.vecuq --recalibrate gate.vecuq",
     "info model.vecuq",
+    "export gate.vecuq --no-p-values -o model.js",
+    "export model.vecuq -o model.json --json",
     "info monitor.vecuq --json",
     "monitor model.vecuq new.csv --state s.vecuq",
     "monitor model.vecuq labelled.csv --state monitor.vecuq --json",

@@ -218,6 +218,23 @@ def _of_live(live: Any) -> dict[str, Array]:
     }
 
 
+def _of_evaluation(partial: Any) -> dict[str, Array]:
+    """Return how many rows were counted: how they lie nobody else remembers, but they are evaluated or refused."""
+    found = partial.evaluate()
+    return {"rows": np.array([found.n_rows])}
+
+
+def _of_drift(counts: Any) -> dict[str, Array]:
+    """Return how many streams were tested; how many rows were counted nobody else remembers."""
+    return {"streams": np.array([len(counts.test())])}
+
+
+def _of_partial_gate(partial: Any) -> dict[str, Array]:
+    """Return how many rows were counted, once they were certified."""
+    partial.fit()
+    return {"rows": np.array([partial.n_rows])}
+
+
 def _of_conformal(model: Any) -> dict[str, Array]:
     rows = {"entropy": _rows()[:, 0], "knn": _rows()[:, 1]}
     return {"uncertainty": model.uncertainty(rows), "p_values": model.p_values(rows)}
@@ -239,4 +256,7 @@ _PROBES = {
     "gate": _of_gate,
     "live": _of_live,
     "conformal": _of_conformal,
+    "evaluation": _of_evaluation,
+    "drift": _of_drift,
+    "partial_gate": _of_partial_gate,
 }

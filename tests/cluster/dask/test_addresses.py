@@ -1,0 +1,177 @@
+"""Addresses that fsspec knows: parts are read and written there as on a disk."""
+
+import errno
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from vecuq import cluster, workflows
+from vecuq.errors import SettingError, TableError, VecuqWarning
+
+fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed: pip install 'vecuq[dask]'")
+distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'vecuq[dask]'")
+COLUMNS = ["entropy", "knn"]
+MANIFEST = "_vecuq_manifest.json"
+
+
+@pytest.fixture
+def memory(folder):
+    """A file system in this process, with the part files."""
+    system = fsspec.filesystem("memory")
+    for path in folder.iterdir():
+        system.put_file(str(path), f"/in/{path.name}")
+    yield system
+    for place in ("/in", "/out"):
+        if system.exists(place):
+            system.rm(place, recursive=True)
+
+
+@pytest.fixture(scope="module")
+def here():
+    """A client whose worker is a thread of this process, for memory is not shared between processes."""
+    how = {"n_workers": 1, "threads_per_worker": 2, "dashboard_address": None}
+    how["scheduler_kwargs"] = {"dashboard_address": "127.0.0.1:0"}
+    with distributed.LocalCluster(processes=False, **how) as started, distributed.Client(started) as client:
+        yield client
+
+
+def files_at(system, place):
+    return {name.removeprefix(f"{place}/"): system.cat_file(name) for name in system.find(place)}
+
+
+def test_parts_behind_an_address_are_scored_to_the_bytes_of_a_disk(here, memory, folder, big_model, tmp_path):
+    done = cluster.dask.score(big_model, "memory://in", "memory://out", client=here)
+    assert done.n_parts == 6
+    workflows.score_parts(big_model, folder, tmp_path / "one")
+    found = files_at(memory, "/out")
+    assert set(found) == {MANIFEST, *(path.name for path in folder.iterdir())}
+    for name in found:
+        if name != MANIFEST:
+            assert found[name] == (tmp_path / "one" / name).read_bytes()
+    said = json.loads(found[MANIFEST])
+    assert said["counts"]["rows"] == 12_000
+    assert said["parts"][0]["input"] == "memory:///in/p0000.parquet"
+
+
+def test_parts_behind_an_address_are_fitted_as_on_a_disk(here, memory, folder):
+    there = cluster.dask.fit("memory://in/*.parquet", columns=COLUMNS, client=here)
+    assert there.to_bytes() == cluster.dask.fit(folder, columns=COLUMNS, client=here).to_bytes()
+
+
+def test_a_broken_file_behind_an_address_is_named(here, memory, big_model):
+    memory.pipe_file("/in/p0001.parquet", b"broken")
+    with pytest.raises(TableError, match=r"memory:///in/p0001\.parquet"):
+        cluster.dask.score(big_model, "memory://in", "memory://out", client=here)
+    with pytest.warns(VecuqWarning, match="1 input was left out"):
+        done = cluster.dask.score(big_model, "memory://in", "memory://out", skip_bad=True, client=here)
+    assert done.n_parts == 5
+    assert not memory.exists("/out/.vecuq-job")
+
+
+def test_a_filled_folder_behind_an_address_is_refused_and_no_job_is_resumed_there(here, memory, big_model):
+    cluster.dask.score(big_model, "memory://in", "memory://out", client=here)
+    with pytest.raises(SettingError, match="earlier job"):
+        cluster.dask.score(big_model, "memory://in", "memory://out", client=here)
+    with pytest.raises(SettingError, match="cannot be resumed"):
+        cluster.dask.score(big_model, "memory://in", "memory://out", resume=True, client=here)
+    cluster.dask.score(big_model, "memory://in", "memory://out", force=True, client=here)
+    assert not memory.exists("/out/.vecuq-job")
+
+
+def test_a_job_that_fails_leaves_nothing_behind_an_address(here, memory, big_model, monkeypatch):
+    from vecuq.workflows import part_jobs
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(part_jobs.Progress, "note", stop)
+    with pytest.raises(KeyboardInterrupt):
+        cluster.dask.score(big_model, "memory://in", "memory://out", client=here)
+
+
+def test_file_addresses_are_files(client, folder, big_model, tmp_path):
+    cluster.dask.score(big_model, f"file://{folder}", f"file://{tmp_path / 'out'}", client=client)
+    assert (tmp_path / "out" / MANIFEST).is_file()
+
+
+def test_what_is_not_there_or_no_parquet_or_mixed_is_refused(here, memory, folder, big_model):
+    with pytest.raises(TableError, match=r"no files at|cannot be read"):
+        cluster.dask.fit("memory://nowhere", client=here)
+    with pytest.raises(SettingError, match="not both"):
+        cluster.dask.fit(["memory://in", str(folder)], client=here)
+    memory.pipe_file("/in/a.csv", b"entropy,knn\n1,2\n")
+    with pytest.raises(TableError, match="not parquet"):
+        cluster.dask.fit("memory://in", client=here)
+    with pytest.raises(SettingError, match="cannot be reached"):
+        cluster.dask.fit("nosuch://in", client=here)
+
+
+def test_the_command_line_takes_addresses(run, memory, big_model):
+    done = run("score", big_model, "memory://in", "-o", "memory://out/")
+    assert done.exit_code == 0, done.output
+    assert memory.exists(f"/out/{MANIFEST}")
+
+
+def test_one_machine_reads_addresses_too(memory, folder, big_model, tmp_path):
+    workflows.score_parts(big_model, "memory://in", tmp_path / "out", n_jobs=1)
+    assert pq.read_table(tmp_path / "out" / "p0000.parquet").schema.field("uncertainty").type == pa.float64()
+
+
+def copying_fails(monkeypatch, memory, error):
+    """Let one file behind an address fail to be copied."""
+    get_file = type(memory).get_file
+
+    def fails(self, path, *more, **how):
+        if path.endswith("p0001.parquet"):
+            raise error
+        return get_file(self, path, *more, **how)
+
+    monkeypatch.setattr(type(memory), "get_file", fails)
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), ConnectionResetError("reset")])
+def test_a_full_disk_or_a_lost_connection_is_no_bad_part(memory, big_model, tmp_path, monkeypatch, error):
+    copying_fails(monkeypatch, memory, error)
+    with pytest.raises(TableError, match=r"p0001\.parquet cannot be copied"):
+        workflows.score_parts(big_model, "memory://in", tmp_path / "out", n_jobs=1, skip_bad=True)
+
+
+def test_a_file_that_is_gone_behind_an_address_is_a_bad_part(memory, big_model, tmp_path, monkeypatch):
+    copying_fails(monkeypatch, memory, FileNotFoundError("p0001.parquet"))
+    with pytest.warns(VecuqWarning, match="1 input was left out"):
+        workflows.score_parts(big_model, "memory://in", tmp_path / "out", n_jobs=1, skip_bad=True)
+
+
+def test_a_stopped_job_behind_an_address_is_started_again_with_force(memory, big_model):
+    memory.pipe_file("/out/.vecuq-job/job.json", b'{"run": "0", "replaces": []}')
+    with pytest.raises(SettingError, match=r"stopped\. Start again with force=True\.$"):
+        workflows.score_parts(big_model, "memory://in", "memory://out", n_jobs=1)
+    workflows.score_parts(big_model, "memory://in", "memory://out", n_jobs=1, force=True)
+    assert not memory.exists("/out/.vecuq-job")
+
+
+def test_a_retry_leaves_a_finished_part_where_it_is(memory, tmp_path, monkeypatch):
+    from vecuq.workflows.remote_store import RemoteStore
+
+    store, draft = RemoteStore("memory://out"), tmp_path / "draft"
+    draft.write_bytes(b"made")
+    store.keep(draft, ".vecuq-job/1/parts/a")
+    gone = []
+    remove = type(memory).rm
+    monkeypatch.setattr(type(memory), "rm", lambda self, path, **how: gone.append(path) or remove(self, path, **how))
+    store.keep(draft, ".vecuq-job/1/parts/a")
+    assert len(gone) == 1
+    assert "/drafts/" in gone[0]
+    assert list(files_at(memory, "/out")) == [".vecuq-job/1/parts/a"]
+
+
+def test_another_job_of_the_same_size_is_replaced_behind_an_address(memory):
+    from vecuq.workflows.remote_store import RemoteStore
+
+    store = RemoteStore("memory://out")
+    store.write("a", b"old")
+    store.write("b", b"new")
+    store.move("b", "a")
+    assert store.read("a") == b"new"
