@@ -98,16 +98,18 @@ def compared(n_rows: int, n_files: int, place: Path | None) -> list[Claim]:
 
 def _of(verb: str, took: dict[str, Run], least: str, n_rows: int) -> list[Claim]:
     dask, one, plain, start = took[f"dask_{verb}"], took[f"one_{verb}"], took[least], took["start"]
-    told = {
+    shown = {
         name: f"{run.cpu:.1f} CPU s, {run.wall:.1f} s, {n_rows / run.wall:,.0f} rows/s, {run.peak:.2f} GiB"
         for name, run in (("dask", dask), ("one", one), ("plain", plain))
     }
     begun = f" (of which starting the cluster: {start.cpu:.1f} CPU s)"
     name = f"Dask {verb} of {n_rows:,} rows, CPU over"
     return [
-        Claim(f"{name} one machine", told["dask"] + begun, told["one"], dask.cpu / one.cpu, goal=1.15, at_least=False),
+        Claim(
+            f"{name} one machine", shown["dask"] + begun, shown["one"], dask.cpu / one.cpu, goal=1.15, at_least=False
+        ),
         Claim(f"{name} one machine, both after their start", "-", "-", (dask.cpu - start.cpu) / one.cpu),
-        Claim(f"{name} {least} alone", told["dask"], told["plain"], dask.cpu / plain.cpu, goal=2, at_least=False),
+        Claim(f"{name} {least} alone", shown["dask"], shown["plain"], dask.cpu / plain.cpu, goal=2, at_least=False),
     ]
 
 

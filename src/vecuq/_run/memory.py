@@ -1,4 +1,4 @@
-"""Memory that the allocator keeps while we work, whatever it was told to give back.
+"""Memory that the allocator keeps while we work, whatever the environment makes it give back.
 
 Dask starts its workers with ``MALLOC_TRIM_THRESHOLD_=65536``. Then every array of more than 128 KiB is fresh memory,
 which the system clears again and again: scoring takes twice the CPU. Here the limits are raised for as long as somebody
@@ -33,7 +33,7 @@ class _Count:
 
 @contextmanager
 def memory_kept() -> Iterator[None]:
-    """Let arrays use memory again inside, where the environment has told the allocator to give it back at once."""
+    """Let arrays use memory again inside, where the environment makes the allocator give it back at once."""
     allocator = _allocator()
     if allocator is None:
         yield

@@ -16,7 +16,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 # Called with the number of rows that were just done.
 Tick = Callable[[int], None]
-# How often progress is looked for, and how long workers that are told to stop may take, in seconds.
+# How often progress is looked for, and how long workers may take to stop, in seconds.
 _PAUSE = 0.2
 _PATIENCE = 2.0
 # In a worker process: what it does, and where it counts.

@@ -47,7 +47,7 @@ class Files:
 
     @staticmethod
     def of(client: Any, where: Any, columns: Sequence[str] | None, *, skip_bad: bool) -> Files:
-        """Find the files and the columns that they share; refuse those that cannot be opened, unless told otherwise."""
+        """Find the files and the columns that they share; refuse those that cannot be opened, or skip them."""
         inputs = PartInputs.of(where)
         reader, bad = common_reader(inputs.source, columns or (), typed=False)
         if bad and not skip_bad:
