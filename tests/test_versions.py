@@ -13,7 +13,7 @@ PROJECT, DATA = (
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 RUNTIME = PROJECT["project"]["dependencies"]
 BUILD = [*PROJECT["build-system"]["requires"], *DATA["build-system"]["requires"]]
-BOUND = re.compile(r"([A-Za-z0-9-]+)(?:\[\w+\])?>=(\d+(?:\.\d+)*)")
+BOUND = re.compile(r"([A-Za-z0-9-]+)(?:\[\w+\])?>=(\d+(?:\.\d+)*)(?:; sys_platform != 'win32')?")
 
 
 def bounds(requirements):

@@ -17,6 +17,7 @@ from . import paper as paper
 from . import pipeline as pipeline
 from . import ranker as ranker
 from . import report as report
+from . import service as service
 from . import table as table
 from . import testing as testing
 from . import transport as transport

@@ -1,0 +1,79 @@
+"""Recorder: what the process that scores hands to the process that keeps; in one process they are the same.
+
+One process owns the database, the live gates, the monitors and the summed metrics. The processes that score reach it
+through this protocol, directly (one worker) or over a local socket (several).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from vecuq._check import Array
+
+
+class ScoredRows(msgspec.Struct, frozen=True):
+    """Rows as they were scored, of one model: what is logged, watched for drift and drawn for the audit."""
+
+    model: str
+    checksum: str  # of the file that scored them
+    columns: tuple[str, ...]
+    ids: Sequence[str | None]  # None: the row has no id, is watched for drift and not kept
+    values: Array  # (rows, columns), as they came
+    uncertainty: Array
+    p_value: Array | None
+    accept: NDArray[np.bool_] | None
+    p_wrong: Array | None
+    by: Sequence[str | None] | None = None
+    texts: Sequence[str | None] | None = None  # of answers, as JSON: question, answer, samples
+
+
+class Decided(msgspec.Struct, frozen=True):
+    """What the client is told of each row: a row that came before keeps its decision."""
+
+    accept: NDArray[np.bool_] | None
+    audit: NDArray[np.bool_] | None  # None: this model has no live gate
+
+
+class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What somebody found out about one row."""
+
+    id: str
+    kind: Literal["audit", "review"] = "review"
+    correct: bool | None = None
+    ood: bool | None = None
+    comment: str | None = None
+    who: str | None = None
+    model: str | None = None  # None: the default model
+
+
+class FeedbackTaken(msgspec.Struct, frozen=True):
+    """What became of one feedback, which is on disk."""
+
+    id: str
+    status: Literal["stored", "known", "replaced"]  # known: the same was there already
+    scored: bool  # whether a scored row with this id is in the log
+    counted: bool  # whether it counts towards the bound of the live gate
+
+
+class Recorder(Protocol):
+    """Keeps what was scored and found out."""
+
+    async def decided(self, rows: ScoredRows) -> Decided:
+        """Take rows that have ids; they are on disk when this returns."""
+
+    def watched(self, rows: ScoredRows) -> None:
+        """Take rows for the drift monitor and the live view; never waits, and drops rows rather than grow."""
+
+    async def feedback(self, found: Sequence[Feedback]) -> list[FeedbackTaken]:
+        """Take feedback, all or none of it; it is on disk when this returns."""
+
+    async def counted(self, worker: str, counts: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Take the counts of a worker; return the sum over all workers, also those that ended."""
+
+    async def query(self, what: str, **about: Any) -> Any:
+        """Answer a question of the page or of a client: ``queue``, ``live``, ``export``, ``row``."""
