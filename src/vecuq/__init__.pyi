@@ -2,6 +2,7 @@ from . import adapters as adapters
 from . import answers as answers
 from . import baselines as baselines
 from . import cascade as cascade
+from . import client as client
 from . import cluster as cluster
 from . import compare as compare
 from . import conformal as conformal

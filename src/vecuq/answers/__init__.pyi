@@ -23,6 +23,8 @@ from .journal import Journal as Journal
 from .line_formats import kinds as kinds
 from .lines import LINE_BYTES as LINE_BYTES
 from .mapping import FieldMap as FieldMap
+from .memory import plain_reply as plain_reply
+from .memory import plain_samples as plain_samples
 from .memory import record_of as record_of
 from .parts import Part as Part
 from .readers import Format as Format

@@ -72,6 +72,25 @@ def record_of(
     return record.model_copy(update=changes if question is None else {**changes, "question": question})
 
 
+def plain_reply(given: Any, *, name: str = "reply") -> Any:
+    """Return a reply as a text, or as a dict that JSON can hold: what a service is sent, for it to read like `given`.
+
+    Examples
+    --------
+    >>> plain_reply("Paris"), plain_reply(Answer(text="Paris"))["greedy"]["text"]
+    ('Paris', 'Paris')
+    """
+    if given is None or isinstance(given, str):
+        return given
+    fields = _checked(name, lambda: _fields(given, name))
+    return fields.model_dump(mode="json", exclude_none=True) if isinstance(fields, AnswerRecord) else dict(fields)
+
+
+def plain_samples(samples: Any) -> list[Any]:
+    """Return samples one by one, each as :func:`plain_reply` gives it."""
+    return [plain_reply(one, name="samples") for one in _listed(samples)]
+
+
 def _of_formats(fields: Mapping[str, Any] | None, drawn: list[Part], renormalise: bool) -> AnswerRecord:
     """Return the record of a reply of another program."""
     said = [] if fields is None else _checked("reply", lambda: _parts_of_one(fields, renormalise))

@@ -1,0 +1,11 @@
+from .asynchronous import AsyncClient as AsyncClient
+from .refused import ServiceError as ServiceError
+from .replies import Judged as Judged
+from .replies import Live as Live
+from .replies import ModelState as ModelState
+from .replies import Queue as Queue
+from .replies import Ready as Ready
+from .replies import Scored as Scored
+from .replies import ScoredRow as ScoredRow
+from .replies import ServedModel as ServedModel
+from .synchronous import Client as Client
