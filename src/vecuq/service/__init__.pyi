@@ -1,3 +1,6 @@
+from .app import create_app as create_app
+from .context import Service as Service
+from .making import make_service as make_service
 from .recorder import Feedback as Feedback
 from .recorder import FeedbackTaken as FeedbackTaken
 from .refusal import ErrorBody as ErrorBody
