@@ -1,3 +1,4 @@
 from .settings import Limits as Limits
+from .settings import LogSettings as LogSettings
 from .settings import ServeSettings as ServeSettings
 from .settings import StoreSettings as StoreSettings
