@@ -19,5 +19,6 @@ from .plan import TARGETS as TARGETS
 from .plan import Plan as Plan
 from .plan import coverage_table as coverage_table
 from .plan import plan_for as plan_for
+from .names import row_ids as row_ids
 from .settings import PROMISES as PROMISES
 from .units import EVERYTHING as EVERYTHING
