@@ -1,0 +1,1 @@
+from .keeper import local_recorder as local_recorder
