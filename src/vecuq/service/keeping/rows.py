@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from vecuq.service.recorder import Decided, ScoredRows
 
-# So many rows are decided in one piece, so that nobody waits long for the turn of the next request.
-PIECE = 2_048
+# So many rows or bytes are decided in one piece, so that nobody waits long for the turn of the next request.
+PIECE, PIECE_BYTES = 2_048, 8 * 2**20
 # The live view counts p-values up to this one.
 ALPHA = 0.05
 
@@ -41,9 +41,11 @@ def tally(rows: ScoredRows) -> Tally:
     )
 
 
-def pieces(rows: ScoredRows, most: int = PIECE) -> Iterator[ScoredRows]:
-    """Yield rows in pieces of at most so many."""
+def pieces(rows: ScoredRows) -> Iterator[ScoredRows]:
+    """Yield rows in pieces of at most ``PIECE`` rows and about ``PIECE_BYTES`` bytes."""
     n_rows = len(rows.ids)
+    size = rows.values.nbytes + sum(len(text) for text in rows.texts or () if text is not None)
+    most = max(1, min(PIECE, n_rows * PIECE_BYTES // max(size, 1)))
     if n_rows <= most:
         yield rows
         return
