@@ -1,3 +1,8 @@
+from .logs import is_plain as is_plain
+from .running import Started as Started
+from .running import check_service as check_service
+from .running import is_local as is_local
+from .running import serve as serve
 from .settings import Limits as Limits
 from .settings import LogSettings as LogSettings
 from .settings import ServeSettings as ServeSettings

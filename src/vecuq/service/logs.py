@@ -95,7 +95,8 @@ def _stamp(seconds: float) -> str:
 class RequestLog:
     """The access log: a line for every request, for those that went wrong, or for none."""
 
-    def __init__(self, settings: LogSettings, stream: TextIO | None = None) -> None:
+    def __init__(self, settings: LogSettings | None = None, stream: TextIO | None = None) -> None:
+        settings = settings or LogSettings()
         self._stream = sys.stderr if stream is None else stream
         self._least = {"all": 0, "errors": 400, "off": 1_000}[settings.access]
         self._plain = is_plain(settings, self._stream)
