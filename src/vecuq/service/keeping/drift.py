@@ -129,7 +129,7 @@ class Drift:
             "evidence": monitor.evidence,
             "alarm_at": bar,
             "alarms": [vars(alarm) for alarm in monitor.alarms],
-            "dependent": monitor.dependent,
+            "dependent": bool(monitor.dependent),
             "recalibrate": monitor.recalibrate,
         }
 
