@@ -1,5 +1,6 @@
 """A service as users start it: a process of its own, on a free port, whose memory can be read."""
 
+import io
 import json
 import os
 import signal
@@ -113,11 +114,21 @@ class Response:
         return json.loads(self.body)
 
 
+class OneReader(io.BufferedReader):
+    """What reads a socket for many answers; each would close it."""
+
+    def makefile(self, _mode):
+        return self
+
+    def close(self):
+        pass
+
+
 def responses(made, number=1):
     """Read answers from a socket, at most ``number``; fewer if the service closed it."""
-    found = []
+    found, reader = [], OneReader(socket.SocketIO(made, "r"))
     while len(found) < number:
-        came = HTTPResponse(made)
+        came = HTTPResponse(reader)
         try:
             came.begin()
             found.append(Response(came))
@@ -129,8 +140,6 @@ def responses(made, number=1):
             if type(error).__module__ != "http.client":
                 raise
             break
-        finally:
-            came.close()
     return found
 
 
