@@ -92,6 +92,7 @@ class Batcher:
         by, ids = scorer.categories_of(rows), scorer.ids_of(rows)
         scored = scorer.scored(values, by)
         counted(self._service, snapshot, scored)
+        self._service.counts.batch(len(rows))
         if self._service.recorder is None or not scorer.options.record:
             _deliver(snapshot, group, scored, ids, None)
         else:
