@@ -13,7 +13,6 @@ from contextlib import suppress
 from itertools import count
 
 from vecuq.errors import VecuqWarning
-from vecuq.service import tracing
 from vecuq.service.api import api_of
 from vecuq.service.asgi import Answer, Disconnected, Receive, Request, Scope, Send
 from vecuq.service.context import Service
@@ -50,7 +49,6 @@ class Front:
         self._raw |= {"score": ScoreRoute(service, self._work), "judge": JudgeRoute(service, self._work)}
         self.api = api_of(service)
         self._names, self._prefix = count(1), os.urandom(6).hex()
-        self._in_work = 0
         self.stopping = False  # set when the process was told to end
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,11 +60,12 @@ class Front:
 
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, count it and log it, whatever happens."""
-        started, self._in_work = time.perf_counter(), self._in_work + 1
-        exchange = Exchange(scope, send, self._id_of(scope), self._guard.headers(scope["path"]))
+        started, counts = time.perf_counter(), self.service.counts
+        counts.in_flight += 1
+        headers = [*self._guard.headers(scope["path"]), *self._guard.cors(scope)]
+        exchange = Exchange(scope, send, self._id_of(scope), headers)
         try:
-            with tracing.span(scope["path"]):
-                await self._answer(exchange, receive)
+            await self._answer(exchange, receive)
         except Refusal as refusal:
             await exchange.refuse(refusal)
         except Disconnected:
@@ -75,7 +74,7 @@ class Front:
             _LOG.exception("request %s failed", exchange.request_id)
             await exchange.refuse(_INTERNAL)
         finally:
-            self._in_work -= 1
+            counts.in_flight -= 1
             self._note(exchange, time.perf_counter() - started)
 
     async def _answer(self, exchange: Exchange, receive: Receive) -> None:
@@ -85,6 +84,9 @@ class Front:
         refusal = self._guard.check(scope)
         if refusal is not None:
             raise refusal
+        if self._guard.is_preflight(scope):
+            await exchange.send_empty(self._guard.preflight())
+            return
         if path not in _ALWAYS:
             self._refuse_when_full()
         found = _RAW.fullmatch(path)
@@ -93,6 +95,7 @@ class Front:
             exchange.route = getattr(scope.get("route"), "path", _UNKNOWN)
             return
         exchange.route = f"/{found['what']}" if found["name"] is None else f"/models/{{name}}/{found['what']}"
+        scope["vecuq.route"] = exchange.route  # for traces
         if scope["method"] != "POST":
             raise Refusal(405, "method", f"{path} takes POST; got {scope['method'][:16]}.")
         exchange.request = Request(scope, receive, found["name"])
@@ -101,8 +104,9 @@ class Front:
     def _refuse_when_full(self) -> None:
         if self.stopping:
             raise Refusal(503, "stopping", "The service is stopping. Ask another instance.", retry_after=1)
-        if self._in_work > self.service.settings.limits.waiting:
-            raise Refusal(429, "busy", f"{self._in_work:,} requests are waiting. Try again in a second.", retry_after=1)
+        waiting = self.service.counts.in_flight
+        if waiting > self.service.settings.limits.waiting:
+            raise Refusal(429, "busy", f"{waiting:,} requests are waiting. Try again in a second.", retry_after=1)
 
     def _id_of(self, scope: Scope) -> str:
         """Return the id of a request: the client's, if it is a plain word, or a new one."""

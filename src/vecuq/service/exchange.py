@@ -33,6 +33,12 @@ class Exchange:
         finally:
             answer.close()
 
+    async def send_empty(self, headers: Headers) -> None:
+        """Send an answer without a body, which has said all in its headers."""
+        self._started, self.status = True, 204
+        await self._send({"type": "http.response.start", "status": 204, "headers": [*self._headers, *headers]})
+        await self._send({"type": "http.response.body", "body": b""})
+
     async def refuse(self, refusal: Refusal) -> None:
         """Send a refusal, unless an answer has begun already."""
         if self._started:
