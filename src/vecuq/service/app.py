@@ -85,7 +85,7 @@ class Front:
         if path not in _ALWAYS:
             self._refuse_when_full()
         if scope["method"] == "OPTIONS" and self._guard.is_preflight(scope):
-            await exchange.send_nothing(self._guard.preflight(scope))
+            await exchange.send_empty(self._guard.preflight())
             return
         found = _RAW.fullmatch(path)
         if found is None:

@@ -40,8 +40,8 @@ class Exchange:
         finally:
             answer.close()
 
-    async def send_nothing(self, headers: Headers) -> None:
-        """Answer that a page of another site may ask."""
+    async def send_empty(self, headers: Headers) -> None:
+        """Send an answer without a body, which has said all in its headers."""
         self._started, self.status = True, 204
         await self._send({"type": "http.response.start", "status": 204, "headers": [*self._headers, *headers]})
         await self._send({"type": "http.response.body", "body": b""})
