@@ -91,8 +91,10 @@ class Front:
             self._refuse_when_full()
         found = _RAW.fullmatch(path)
         if found is None:
-            await self.api(scope, receive, exchange.send_with_headers)
-            exchange.route = getattr(scope.get("route"), "path", _UNKNOWN)
+            try:
+                await self.api(scope, receive, exchange.send_with_headers)
+            finally:
+                exchange.route = getattr(scope.get("route"), "path", _UNKNOWN)
             return
         exchange.route = f"/{found['what']}" if found["name"] is None else f"/models/{{name}}/{found['what']}"
         scope["vecuq.route"] = exchange.route  # for traces
