@@ -6,12 +6,14 @@ import asyncio
 import socket
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
 from vecuq.service.app import create_app
+from vecuq.service.connection import Connection as ClientConnection
 from vecuq.service.links import WorkerLink
 from vecuq.service.logs import RequestLog
 from vecuq.service.making import make_service
@@ -67,6 +69,7 @@ def _config(settings: ServeSettings, door: Door) -> uvicorn.Config:
     return uvicorn.Config(
         door,
         interface="asgi3",
+        http=partial(ClientConnection, seconds=settings.limits.seconds),  # type: ignore[arg-type]
         lifespan="on",
         ws="none",
         access_log=False,

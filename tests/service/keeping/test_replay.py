@@ -47,7 +47,9 @@ class InMemory:
 
 @given(steps=_STEPS)
 @settings(max_examples=40)
-def test_any_order_of_rows_labels_crashes_and_stops_gives_the_live_gate_in_memory(steps, make_world, other_gate, commit):
+def test_any_order_of_rows_labels_crashes_and_stops_gives_the_live_gate_in_memory(
+    steps, make_world, other_gate, commit
+):
     with tempfile.TemporaryDirectory() as folder:
         world = make_world(folder)
         expected, gates = InMemory(world), [other_gate, world.gate]
