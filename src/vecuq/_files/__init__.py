@@ -6,6 +6,8 @@ from vecuq._files.header import AtLeastOne, Count, Names, NotNegative, Positive,
 from vecuq._files.limits import (
     BATCH_BYTES,
     LINE_BYTES,
+    LONGEST_NAME,
+    MOST_COLUMNS,
     MOST_LEVELS,
     ROW_BYTES,
     may_flood,
@@ -44,6 +46,8 @@ from vecuq._files.tensors import (
 __all__ = [
     "BATCH_BYTES",
     "LINE_BYTES",
+    "LONGEST_NAME",
+    "MOST_COLUMNS",
     "MOST_LEVELS",
     "NOT_NEGATIVE",
     "POSITIVE",

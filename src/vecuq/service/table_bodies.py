@@ -11,9 +11,10 @@ import numpy as np
 
 from vecuq._check import Array
 from vecuq._run import ahead
+from vecuq.service.answer_size import bounded, in_pieces
 from vecuq.service.answers_out import rows_out
 from vecuq.service.errors_said import BODY
-from vecuq.service.formats import CSV, JSON
+from vecuq.service.formats import CSV, JSON, LINES
 from vecuq.service.jobs import Job, no_rows
 from vecuq.service.recorder import Decided
 from vecuq.service.refusal import Refusal
@@ -44,7 +45,14 @@ def score_table(job: Job) -> None:
         if job.out == JSON:
             _write_json(job, batches)
         else:
-            write_batches(job.answer, (_decided(batch, decided) for batch, _, _, decided in batches))
+            write_batches(job.answer, _sized(job, (_decided(batch, decided) for batch, _, _, decided in batches)))
+
+
+def _sized(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+    """Bound the answer, and what becomes text at once; the other formats hold what is repeated once."""
+    most = job.service.settings.limits.body
+    as_text = job.out in (CSV, LINES)
+    return bounded(in_pieces(batches, largest_body=most) if as_text else batches, job.folder, largest_body=most)
 
 
 @contextmanager

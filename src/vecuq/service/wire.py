@@ -10,9 +10,12 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from vecuq._files import LONGEST_NAME
+
 ID, LONGEST_ID = "id", 200
 Missing = Literal["nan", "marginal", "error"]
 RowId = Annotated[str, Meta(max_length=LONGEST_ID)] | int
+Name = Annotated[str, Meta(max_length=LONGEST_NAME)]  # of a field; names are remembered, so they are bounded
 # The value of a column that a row leaves out: JSON has no NaN, so that null can be told from it.
 ABSENT = float("nan")
 
@@ -42,8 +45,8 @@ class GivenOptions(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     explain: bool | None = None
     missing: Missing | None = None
     confidence: float | None = None
-    by: str | None = None
-    id: str | None = None
+    by: Name | None = None
+    id: Name | None = None
     record: bool | None = None
     replace: bool | None = None
     texts: bool | None = None

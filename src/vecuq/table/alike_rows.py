@@ -9,6 +9,10 @@ from typing import Any
 
 import msgspec
 
+from vecuq._files import MOST_COLUMNS
+
+_MOST_TYPES = 16  # that are remembered: one of ten thousand keys takes megabytes
+
 
 class AlikeRows:
     """Rows with the same keys, each once; as a sequence, a list of dictionaries."""
@@ -36,7 +40,7 @@ def alike_rows(block: bytes, n_lines: int, n_colons: int) -> AlikeRows | None:
     try:
         first = msgspec.json.decode(block[: block.find(b"\n") + 1] or block)
         # A row with a colon in a text, or a record in a cell, has more colons than keys, as one with a doubled key has.
-        if type(first) is not dict or n_lines * len(first) != n_colons:
+        if type(first) is not dict or len(first) > MOST_COLUMNS or n_lines * len(first) != n_colons:
             return None
         kind = row_type(tuple(first))
         rows = None if kind is None else _decoder(kind).decode_lines(block)
@@ -45,7 +49,7 @@ def alike_rows(block: bytes, n_lines: int, n_colons: int) -> AlikeRows | None:
     return None if rows is None or len(rows) != n_lines else AlikeRows(tuple(first), rows)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=_MOST_TYPES)
 def row_type(names: Sequence[str]) -> type[msgspec.Struct] | None:
     """Return what rows with these keys, and no others, are read into and written from; None if there can be no such.
 
@@ -64,7 +68,7 @@ def row_type(names: Sequence[str]) -> type[msgspec.Struct] | None:
         return None
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=_MOST_TYPES)
 def _decoder(kind: type[msgspec.Struct]) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind)
 
