@@ -122,7 +122,7 @@ def _ids_of(batch: pa.RecordBatch, name: str) -> list[str | None]:
         return [None] * len(batch)
     kind = batch.schema.field(name).type
     named = pt.is_integer(kind) or pt.is_string(kind) or pt.is_large_string(kind)
-    ids = texts_of(batch[name].to_pylist()) if named else [None] * len(batch)
+    ids: list[str | None] = texts_of(batch[name].to_pylist()) if named else [None] * len(batch)
     if any(one is not None and len(one) > LONGEST_ID for one in ids):
         raise TableError(f"Ids have at most {LONGEST_ID} characters; in the column {name!r} some are longer.")
     return ids
