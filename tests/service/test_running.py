@@ -87,7 +87,9 @@ def eventually(holds, what):
 def start(saved, tmp_path):
     """Run `vecuq serve` with options until the test ends."""
     # Several processes would compile everything each time.
-    env = {name: value for name, value in os.environ.items() if name not in ("VECUQ_API_KEY", "PYTHONDONTWRITEBYTECODE")}
+    env = {
+        name: value for name, value in os.environ.items() if name not in ("VECUQ_API_KEY", "PYTHONDONTWRITEBYTECODE")
+    }
     with ExitStack() as ending:
 
         def begin(*options):
@@ -298,7 +300,18 @@ def test_with_tls_the_service_answers_over_https(start, certificate):
 def certificate(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tls")
     certificate, key = folder / "c.pem", folder / "k.pem"
-    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    made = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "2",
+    ]
     about = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
     try:
         subprocess.run([*made, *about, "-out", certificate, "-keyout", key], check=True, capture_output=True)
