@@ -113,10 +113,10 @@ class Guard:
         asked = _header(scope, b"access-control-request-method") is not None
         return asked and (_header(scope, b"origin") or b"").lower() in self._origins
 
-    def preflight(self, scope: Mapping[str, Any]) -> Headers:
-        """Return the headers of the answer to a preflight."""
+    def preflight(self) -> Headers:
+        """Return the headers of the answer to a preflight, beside those of every answer."""
         allowed = [(b"access-control-allow-methods", _ALLOWED), (b"access-control-allow-headers", _ASKED)]
-        return [*self.cors(scope), *allowed, (b"access-control-max-age", b"600")]
+        return [*allowed, (b"access-control-max-age", b"600")]
 
     def _judged(self, key: bytes | None) -> Refusal | None:
         if key is None:

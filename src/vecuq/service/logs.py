@@ -109,8 +109,8 @@ class RequestLog:
         route: str,
         status: int,
         seconds: float,
-        rows: int | None = None,
-        bytes_in: int | None = None,
+        rows: int = 0,
+        bytes_in: int = 0,
     ) -> None:
         """Write the line of a request, if it gets one."""
         if status < self._least:
@@ -125,9 +125,9 @@ class RequestLog:
             "status": status,
             "ms": round(seconds * 1e3, 3),
         }
-        if rows is not None:
+        if rows:
             line["rows"] = rows
-        if bytes_in is not None:
+        if bytes_in:
             line["bytes"] = bytes_in
         self._stream.write(_for_people(line) if self._plain else msgspec.json.encode(line).decode() + "\n")
 

@@ -68,7 +68,7 @@ def _marking(now: Any, scope: Mapping[str, Any], send: Any) -> Any:
             now.set_attribute("http.response.status_code", message["status"])
             if message["status"] >= 500:
                 now.set_status(Status(StatusCode.ERROR))
-            route = scope.get("vecuq.route")
+            route = scope.get("vecuq.route") or getattr(scope.get("route"), "path", None)
             if route is not None:
                 now.update_name(f"{scope['method']} {route}")
                 now.set_attribute("http.route", route)
