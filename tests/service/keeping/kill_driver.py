@@ -1,9 +1,9 @@
 """Processes that are killed while they write feedback. Each line on stdout is something that was acknowledged.
 
-    python kill_driver.py local FOLDER NAME           the store in this process
-    python kill_driver.py keeper FOLDER ADDRESS       the keeper of the two below
-    python kill_driver.py remote FOLDER NAME ADDRESS  a worker that sends to the keeper
-    python kill_driver.py http FOLDER NAME URL        a client of `vecuq serve --store`
+python kill_driver.py local FOLDER NAME           the store in this process
+python kill_driver.py keeper FOLDER ADDRESS       the keeper of the two below
+python kill_driver.py remote FOLDER NAME ADDRESS  a worker that sends to the keeper
+python kill_driver.py http FOLDER NAME URL        a client of `vecuq serve --store`
 """
 
 import asyncio
@@ -94,9 +94,7 @@ class OverHttp:
 
     async def find(self, names, audit):
         kinds = ("audit" if drawn else "review" for drawn in audit)
-        found = [
-            {"id": name, "kind": kind, "correct": is_right(name)} for name, kind in zip(names, kinds, strict=True)
-        ]
+        found = [{"id": name, "kind": kind, "correct": is_right(name)} for name, kind in zip(names, kinds, strict=True)]
         return (await self.post("/feedback", {"feedback": found}))["feedback"]
 
 

@@ -14,12 +14,13 @@ def desk(world, commit):
         desk.done = commit(desk, lambda: desk.decide(world.scored(range(200)), 5.0)).decided
         desk.drawn = [f"r{k}" for k in np.flatnonzero(desk.done.audit)]
         desk.other = [f"r{k}" for k in np.flatnonzero(~desk.done.audit)]
-        desk.give = lambda *found, token="t": commit(desk, lambda: desk.take(checked(found), token, 6.0))
+        desk.give = lambda *found, request="t": commit(desk, lambda: desk.take(checked(found), request, 6.0))
         yield desk
 
 
 def _n(desk, table):
-    return desk.connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
+    counts = {"feedback": "SELECT COUNT(*) FROM feedback", "history": "SELECT COUNT(*) FROM history"}
+    return desk.connection.execute(counts[table]).fetchone()[0]
 
 
 def test_an_audit_label_counts_towards_the_bound(desk):
@@ -50,10 +51,10 @@ def test_an_audit_label_is_final(desk):
     name = desk.drawn[0]
     desk.give(Feedback(name, "audit", correct=True))
     assert desk.give(Feedback(name, "audit", correct=True))[0].status == "stored"  # the same request again
-    assert desk.give(Feedback(name, "audit", correct=True), token="u")[0].status == "known"
+    assert desk.give(Feedback(name, "audit", correct=True), request="u")[0].status == "known"
     for kind in ("audit", "review"):
         with pytest.raises(Refusal, match="says that it is right, which is final") as refused:
-            desk.give(Feedback(name, kind, correct=False), token="v")
+            desk.give(Feedback(name, kind, correct=False), request="v")
         assert refused.value.status == 409
     assert desk.gates.live["gate"].ledger.labels[name] == 0
     assert _n(desk, "feedback") == 1
@@ -69,7 +70,7 @@ def test_two_labels_in_one_request_that_contradict_each_other_are_refused(desk):
 
 def test_a_later_review_replaces_an_earlier_one_and_the_history_stays(desk):
     name = desk.other[0]
-    said = [desk.give(Feedback(name, correct=one), token=f"t{k}")[0] for k, one in enumerate((True, True, False))]
+    said = [desk.give(Feedback(name, correct=one), request=f"t{k}")[0] for k, one in enumerate((True, True, False))]
     assert [one.status for one in said] == ["stored", "known", "replaced"]
     assert desk.store.kept(desk.store.model("gate"), name).correct == 0
     assert _n(desk, "history") == 1
@@ -77,28 +78,28 @@ def test_a_later_review_replaces_an_earlier_one_and_the_history_stays(desk):
 
 def test_a_repeated_request_does_not_undo_what_came_after_it(desk):
     name = desk.other[0]
-    desk.give(Feedback(name, correct=True), token="first")
-    desk.give(Feedback(name, correct=False), token="second")
-    desk.give(Feedback(name, correct=True), token="first")
+    desk.give(Feedback(name, correct=True), request="first")
+    desk.give(Feedback(name, correct=False), request="second")
+    desk.give(Feedback(name, correct=True), request="first")
     assert desk.store.kept(desk.store.model("gate"), name).correct == 0
     assert _n(desk, "history") == 1
 
 
 def test_an_audit_takes_the_place_of_a_review_and_counts(desk):
     name = desk.drawn[0]
-    desk.give(Feedback(name, correct=False, comment="hm"), token="a")
-    taken = desk.give(Feedback(name, "audit", correct=True), token="b")[0]
+    desk.give(Feedback(name, correct=False, comment="hm"), request="a")
+    taken = desk.give(Feedback(name, "audit", correct=True), request="b")[0]
     assert (taken.status, taken.counted) == ("replaced", True)
     assert desk.gates.live["gate"].ledger.labels[name] == 0
 
 
 def test_a_review_may_add_a_comment_to_an_audit(desk):
     name, model = desk.drawn[0], desk.store.model("gate")
-    desk.give(Feedback(name, "audit", correct=True, ood=False), token="a")
-    assert desk.give(Feedback(name, comment="why"), token="b")[0].status == "replaced"
+    desk.give(Feedback(name, "audit", correct=True, ood=False), request="a")
+    assert desk.give(Feedback(name, comment="why"), request="b")[0].status == "replaced"
     kept = desk.store.kept(model, name)
     assert (kept.kind, kept.correct, kept.ood, kept.comment) == ("audit", 1, 0, "why")
-    assert desk.give(Feedback(name, correct=True), token="c")[0].status == "known"
+    assert desk.give(Feedback(name, correct=True), request="c")[0].status == "known"
 
 
 def test_feedback_on_a_row_that_was_never_scored_is_kept(desk):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import shutil
 import signal
 import socket
@@ -98,21 +97,13 @@ def check(folder, processes, gate):
         assert {name for name, kind, _ in kept if kind == "review"} >= reviews
         assert len({name for name, _, _ in kept}) == len(kept)
         assert all(bool(correct) == driver.is_right(name) for name, _, correct in kept)
-        live = _live_of(connection)
+        live = replayed(Store(connection), "gate")[0]
         in_memory = _in_memory(connection, gate)
         assert live.to_bytes() == in_memory.to_bytes()
         assert live.n_labels == sum(kind == "audit" for _, kind, _ in kept)
     finally:
         connection.close()
     return len(audits) + len(reviews)
-
-
-def _live_of(connection):
-    class Read(Store):
-        def model(self, name):
-            return connection.execute("SELECT model FROM models WHERE name = ?", (name,)).fetchone()[0]
-
-    return replayed(Read(connection), "gate")[0]
 
 
 def _in_memory(connection, gate):
@@ -133,7 +124,7 @@ def folder(tmp_path, gate):
 
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_one_process_that_is_killed_loses_nothing_acknowledged(folder, gate, rounds):
-    draw, processes = random.Random(1), []
+    draw, processes = np.random.default_rng(1), []
     for number in range(rounds):
         processes.append(Process.driver("local", folder, f"run{number}"))
         processes[-1].works_on()
@@ -144,7 +135,7 @@ def test_one_process_that_is_killed_loses_nothing_acknowledged(folder, gate, rou
 
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_a_keeper_that_is_killed_loses_nothing_that_its_workers_had_acknowledged(folder, gate, rounds):
-    draw, private = random.Random(2), Path(tempfile.mkdtemp(prefix="vecuq-"))
+    draw, private = np.random.default_rng(2), Path(tempfile.mkdtemp(prefix="vecuq-"))
     address = private / "keeper"
     keeper = Process.driver("keeper", folder, address)
     workers = [Process.driver("remote", folder, f"worker{k}", address) for k in range(2)]
@@ -173,7 +164,7 @@ def test_a_keeper_that_is_killed_loses_nothing_that_its_workers_had_acknowledged
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_service_that_is_killed_loses_nothing_acknowledged(folder, gate, rounds, workers):
-    draw, port = random.Random(3), _free_port()
+    draw, port = np.random.default_rng(3), _free_port()
     words = ["serve", folder / "gate.vecuq", "--store", folder / "service.sqlite", "--audit", "0.5"]
     words = [sys.executable, "-m", "vecuq", *map(str, words), "--port", str(port), "--workers", str(workers)]
     client, service = Process.driver("http", folder, "client", f"http://127.0.0.1:{port}"), Process(*words)

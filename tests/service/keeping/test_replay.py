@@ -45,39 +45,62 @@ class InMemory:
         self.live.update([f"r{k}" for k in drawn], self.world.correct[drawn])
 
 
+class OnDisk:
+    """The same with a store, which may be closed at any time, with or without a last checkpoint."""
+
+    def __init__(self, world, commit):
+        self.world, self._commit, self.desk, self.number = world, commit, world.open(), 0
+
+    def decide(self, places):
+        if places:
+            self._commit(self.desk, lambda: self.desk.decide(self.world.scored(places), 0.0))
+
+    def give(self, found):
+        self.number += 1
+        self._commit(self.desk, lambda: self.desk.take(checked(found), str(self.number), 0.0))
+
+    def checkpoint(self):
+        self._commit(self.desk, self.desk.gates.save_all)
+
+    def look(self):
+        self._commit(self.desk, lambda: self.desk._look("gate"))
+
+    def again(self, *, cleanly):
+        self.desk.close() if cleanly else self.desk._stack.close()
+        self.desk = self.world.open()
+
+
 @given(steps=_STEPS)
 @settings(max_examples=40)
-def test_any_order_of_rows_labels_crashes_and_stops_gives_the_live_gate_in_memory(steps, make_world, other_gate, commit):
+def test_any_order_of_rows_labels_crashes_and_stops_gives_the_live_gate_in_memory(
+    steps, make_world, other_gate, commit
+):
     with tempfile.TemporaryDirectory() as folder:
         world = make_world(folder)
-        expected, gates = InMemory(world), [other_gate, world.gate]
-        desk = world.open()
-        for number, (step, places) in enumerate(steps):
-            if step == "decide" and places:
-                commit(desk, lambda places=places: desk.decide(world.scored(places), float(number)))
+        expected, gates, stored = InMemory(world), [other_gate, world.gate], OnDisk(world, commit)
+        for step, places in steps:
+            if step == "decide":
+                stored.decide(places)
                 expected.decide(places)
             elif step == "audit":
-                found = [Feedback(f"r{k}", "audit", bool(world.correct[k])) for k in expected.drawn(places)]
-                commit(desk, lambda found=found: desk.take(checked(found), str(number), float(number)))
+                stored.give([Feedback(f"r{k}", "audit", bool(world.correct[k])) for k in expected.drawn(places)])
                 expected.audit(places)
             elif step == "review":
-                found = [Feedback(f"r{k}", comment=f"{number}") for k in places]
-                commit(desk, lambda found=found: desk.take(checked(found), str(number), float(number)))
+                stored.give([Feedback(f"r{k}", comment=str(stored.number)) for k in places])
             elif step == "checkpoint":
-                commit(desk, desk.gates.save_all)
+                stored.checkpoint()
             elif step == "recalibrate":
                 gates.reverse()
                 world.use(gates[-1])
-                commit(desk, lambda: desk._look("gate"))
+                stored.look()
                 expected.live.recalibrate(world.gate)
-            elif step in ("crash", "stop"):
-                desk.close() if step == "stop" else desk._stack.close()
-                desk = world.open()
-        desk._stack.close()
-        desk = world.open()
-        assert desk.gates.live["gate"].to_bytes() == expected.live.to_bytes()
-        assert desk.gates.live["gate"].bound == expected.live.bound
-        desk.close()
+            else:
+                stored.again(cleanly=step == "stop")
+        stored.again(cleanly=False)
+        live = stored.desk.gates.live["gate"]
+        assert live.to_bytes() == expected.live.to_bytes()
+        assert live.bound == expected.live.bound
+        stored.desk.close()
 
 
 def test_a_journal_is_pruned_by_a_checkpoint(world, commit):
