@@ -2,12 +2,14 @@
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from vecuq.service.docs_page import docs_page, docs_style
 from vecuq.service.metrics import CONTENT_TYPE
 
+ROOT = Path(__file__).parents[2]
 parser = pytest.importorskip("prometheus_client.parser", reason="prometheus-client is not installed")
 
 
@@ -61,6 +63,17 @@ def test_metrics_count_requests_and_rows_and_prometheus_reads_them(client):
 
 def _families(text):
     return list(parser.text_string_to_metric_families(text))
+
+
+def test_every_metric_is_on_the_page_about_operations_and_no_other(client):
+    page = (ROOT / "docs" / "service-operations.md").read_text("utf-8")
+    sources = ("metrics.py", "ops_routes.py", "keeping/standing.py")
+    text = "".join((ROOT / "src" / "vecuq" / "service" / name).read_text("utf-8") for name in sources)
+    made = set(re.findall(r'"(vecuq_[a-z_]+)"', text))
+    assert set(re.findall(r"vecuq_[a-z_]+", page)) == made
+    assert {family.name for family in _families(client.get("/metrics").text)} <= {
+        name.removesuffix("_total") for name in made
+    }
 
 
 class Recorder:
