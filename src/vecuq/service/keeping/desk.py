@@ -107,7 +107,8 @@ class Desk:
             self.connection.execute("BEGIN IMMEDIATE")
             self.gates.save_all()
             self.connection.execute("COMMIT")
-            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            # One file, which can be copied, and read where nothing can be written.
+            self.connection.execute("PRAGMA journal_mode = DELETE").fetchall()
         except sqlite3.Error as error:
             LOG.error("The store could not be closed cleanly: %s. Nothing acknowledged is lost.", error)
         finally:

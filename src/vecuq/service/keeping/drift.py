@@ -128,9 +128,9 @@ class Drift:
             "alpha": monitor.alpha,
             "evidence": monitor.evidence,
             "alarm_at": bar,
-            "alarms": [vars(alarm) for alarm in monitor.alarms],
-            "dependent": monitor.dependent,
-            "recalibrate": monitor.recalibrate,
+            "alarms": [dict(vars(alarm)) for alarm in monitor.alarms],
+            "dependent": bool(monitor.dependent),
+            "recalibrate": bool(monitor.recalibrate),
         }
 
 
