@@ -1,6 +1,6 @@
 """What it costs to keep decisions and feedback: commits, rows and labels per second, replay, memory.
 
-    python benchmarks/service_keeping.py
+python benchmarks/service_keeping.py
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class Rows:
         self.settings = ServeSettings(models={"gate": self.path}, store=StoreSettings(folder / "service.sqlite"))
 
     def some(self, start: int, n_rows: int) -> ScoredRows:
+        """Return scored rows with ids that count up."""
         places = np.arange(start, start + n_rows) % len(self.values)
         ids = [f"q{k}" for k in range(start, start + n_rows)]
         return ScoredRows(
@@ -75,6 +76,7 @@ async def together(call) -> tuple[int, float, float]:
 
 
 async def measure(recorder, rows: Rows, commits, name: str) -> None:
+    """Print what a recorder does with many callers at once."""
     numbers, labels = count(0), count(0)
 
     async def one_row():
@@ -86,7 +88,8 @@ async def measure(recorder, rows: Rows, commits, name: str) -> None:
     async def label():
         await recorder.feedback([Feedback(f"f{next(labels)}", correct=True)])
 
-    for what, call, size in (("decided, 1 row", one_row, 1), ("feedback", label, 1), ("decided, 1,000 rows", thousand, 1_000)):
+    cases = (("decided, 1 row", one_row, 1), ("feedback", label, 1), ("decided, 1,000 rows", thousand, 1_000))
+    for what, call, size in cases:
         before, cpu = commits(), time.process_time()
         done, median, late = await together(call)
         cpu = time.process_time() - cpu
@@ -97,11 +100,13 @@ async def measure(recorder, rows: Rows, commits, name: str) -> None:
 
 
 async def local(rows: Rows) -> None:
+    """Measure a recorder in this process."""
     async with keeping.local_recorder(rows.settings) as keeper:
         await measure(keeper, rows, lambda: keeper.writer.commits, "local")
 
 
 async def remote(rows: Rows, folder: Path) -> None:
+    """Measure a recorder whose keeper is another process."""
     private = Path(tempfile.mkdtemp(dir=folder))
     keeper = multiprocessing.get_context("spawn").Process(
         target=keeping.run_keeper, args=(rows.settings, str(private / "k"))
@@ -115,6 +120,7 @@ async def remote(rows: Rows, folder: Path) -> None:
 
 
 def replay(rows: Rows, n_events: int = 100_000) -> None:
+    """Print how long a start takes after a crash."""
     desk = Desk(rows.settings, Drift(lambda *state: None))
     desk.open()
     desk.connection.execute("BEGIN")
@@ -137,6 +143,7 @@ def replay(rows: Rows, n_events: int = 100_000) -> None:
 
 
 def main() -> None:
+    """Measure everything in a folder that goes."""
     with tempfile.TemporaryDirectory() as folder:
         rows = Rows(Path(folder))
         asyncio.run(local(rows))

@@ -99,6 +99,8 @@ class _Clients:
         try:
             while True:
                 message = await frames.read_frame(reader)
+                if len(message) != 3:
+                    raise ConnectionError("a frame holds no request")
                 await turn.acquire()
                 task = asyncio.create_task(self._answer(message, writer))
                 self._tasks.add(task)
