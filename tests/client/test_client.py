@@ -256,9 +256,11 @@ def test_a_model_and_the_live_state_keep_all_that_the_service_said(made):
     played = Played(answer(said))
     model = made(played).model("m")
     assert (model.columns, model.about["smallest_alpha"]) == (["a"], 0.01)
-    assert made(Played(answer({"state": "proven"}))).live().about == {"state": "proven"}
-    queue = made(Played(answer({"rows": [{"id": "a"}], "left": 3}))).queue(kind="audit", limit=1)
-    assert (queue.rows, queue.about["left"]) == ([{"id": "a"}], 3)
+    live = made(Played(answer({"model": "m", "gate": {"state": "proven", "bound": 0.02}}))).live()
+    assert (live.gate.state, live.gate.bound, live.drift) == ("proven", 0.02, None)
+    row = {"id": "a", "model": "m", "checksum": "c", "time": 1.5, "values": {"knn": None}}
+    queue = made(Played(answer({"kind": "audit", "rows": [row]}))).queue(kind="audit", limit=1)
+    assert [(one.id, one.values) for one in queue.rows] == [("a", {"knn": None})]
 
 
 def test_a_refusal_is_one_exception_with_everything_in_it(made):

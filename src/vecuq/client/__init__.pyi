@@ -2,8 +2,10 @@ from .asynchronous import AsyncClient as AsyncClient
 from .refused import ServiceError as ServiceError
 from .replies import Judged as Judged
 from .replies import Live as Live
+from .replies import LiveGateState as LiveGateState
 from .replies import ModelState as ModelState
 from .replies import Queue as Queue
+from .replies import QueuedRow as QueuedRow
 from .replies import Ready as Ready
 from .replies import Scored as Scored
 from .replies import ScoredRow as ScoredRow

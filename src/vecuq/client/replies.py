@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -80,14 +80,48 @@ class ServedModel(msgspec.Struct, frozen=True):
     about: dict[str, Any] = {}
 
 
-class Queue(msgspec.Struct, frozen=True):
-    """Rows that somebody should look at; ``after`` of the last one asks for more."""
+class QueuedRow(msgspec.Struct, frozen=True):
+    """A row that was kept, and waits for somebody to look at it."""
 
-    rows: list[dict[str, Any]]
-    about: dict[str, Any] = {}
+    id: str
+    model: str
+    checksum: str
+    time: float  # in seconds since 1970
+    values: dict[str, float | None] = {}
+    uncertainty: float | None = None
+    p_value: float | None = None
+    accept: bool | None = None
+    p_wrong: float | None = None
+    audit: bool | None = None
+    by: str | None = None
+    texts: Any = None  # of an answer: question, answer, samples
+    overdue: bool | None = None  # of the audit: it counts as wrong until its label comes
+
+
+class Queue(msgspec.Struct, frozen=True):
+    """Rows that somebody should look at; the id of the last one, as ``after``, asks for more."""
+
+    kind: Literal["audit", "review"]
+    rows: list[QueuedRow]
+
+
+class LiveGateState(msgspec.Struct, frozen=True):
+    """How the promise of a gate stands; ``words`` says it in sentences."""
+
+    state: str  # proven, unproven or broken
+    bound: float | None = None
+    words: str = ""
+    audited: int = 0
+    counted: int = 0
+    wrong: int = 0
+    pending: int = 0
 
 
 class Live(msgspec.Struct, frozen=True):
-    """The state of a running service: the live gate, drift, rates over time; as the service says it."""
+    """The state of a model in the running service: totals, gate, drift, and series over time."""
 
-    about: dict[str, Any] = {}
+    model: str
+    totals: dict[str, int] = {}
+    gate: LiveGateState | None = None
+    drift: dict[str, Any] | None = None
+    series: dict[str, Any] = {}

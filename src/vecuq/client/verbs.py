@@ -58,6 +58,8 @@ _read_taken = read_json(Taken)
 _read_rows = read_json(Scored)
 _read_judged = read_json(Judged)
 _read_ready = read_json(Ready)
+_read_queue = read_json(Queue)
+_read_live = read_json(Live)
 
 
 def score(rows: Any, model: str | None, **options: Unpack[ScoreOptions]) -> Call[Any]:
@@ -130,7 +132,7 @@ def queue(name: str | None, *, kind: str, limit: int | None, after: Any) -> Call
 
 def live(name: str | None) -> Call[Live]:
     """Ask for the state of the running service."""
-    return Call("GET", "/live", lambda reply: Live(read_dict(reply)), query=in_query(model=name))
+    return Call("GET", "/live", _read_live, query=in_query(model=name))
 
 
 def _of(name: str | None, verb: str) -> str:
@@ -148,8 +150,3 @@ def _read_bytes(reply: Reply) -> bytes:
 def _read_model(reply: Reply) -> ServedModel:
     said = read_dict(reply)
     return msgspec.convert({**said, "about": said}, ServedModel)
-
-
-def _read_queue(reply: Reply) -> Queue:
-    said = read_dict(reply)
-    return msgspec.convert({"rows": said.get("rows"), "about": said}, Queue)
