@@ -108,11 +108,15 @@ def test_a_contradiction_is_a_conflict(talked):
     assert (answer.status_code, answer.json()["error"]) == (409, "contradiction")
 
 
-def test_feedback_must_say_that_it_is_json(talked):
+@pytest.mark.parametrize(
+    ("kind", "status"), [(None, 200), ("application/json; charset=utf-8", 200), ("text/plain", 415)]
+)
+def test_feedback_that_says_it_is_something_else_than_json_is_refused(talked, kind, status):
     async def talk(service, done):
-        return await service.client.post("/feedback", content=b'{"id": "r1", "ood": true}')
+        headers = {} if kind is None else {"content-type": kind}
+        return await service.client.post("/feedback", content=b'{"id": "r1", "ood": true}', headers=headers)
 
-    assert talked(talk).status_code == 415
+    assert talked(talk).status_code == status
 
 
 def test_an_export_has_one_row_per_feedback_with_its_scores(talked, world):

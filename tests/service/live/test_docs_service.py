@@ -14,6 +14,7 @@ from started import environment, started
 
 from vecuq.client import Client
 from vecuq.service import ErrorBody
+from vecuq.service.wire import OPTION_NAMES
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "service.md").read_text("utf-8")
@@ -116,9 +117,10 @@ def test_every_route_of_the_page_exists(followed):
 
 
 def test_every_option_of_the_page_is_taken(followed):
-    options = re.findall(r"^\| `(\w+)` \|", PAGE[PAGE.index("| option | meaning |") :], re.MULTILINE)
+    table = PAGE[PAGE.index("| option | meaning |") :].partition("\n\n")[0]
+    options = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)))
     row = {"entropy": 0.4, "mutual_information": 0.07, "mahalanobis": 42.5, "knn": 2.2, "confidence": 0.9}
     values = {"alpha": 0.05, "confidence": 0.9, "explain": True, "missing": "marginal", "id": "name", "record": False}
-    assert set(options) == {*values, "by"}
+    assert set(options) == {*values, "by", "replace", "texts", "map"} == set(OPTION_NAMES)
     with Client(followed.url) as client:
         assert client.score([{**row, "name": "x"}], **values).rows[0].id == "x"
