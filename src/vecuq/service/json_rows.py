@@ -70,7 +70,7 @@ def _pieces(rows: Sequence[msgspec.Raw], scorer: RowScorer) -> Iterator[list[Any
         if len(rows) > 64 * step:
             raise Refusal(413, "too_many_rows", f"This gate decides rows together, at most {64 * step:,} at once.")
         step = max(len(rows), 1)
-    decode = msgspec.json.Decoder(scorer.coder.row_type).decode
+    decode = scorer.coder.decode_row
     for first in range(0, len(rows), step):
         yield [decoded(decode, row, row=first + k) for k, row in enumerate(rows[first : first + step])]
 
