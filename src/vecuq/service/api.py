@@ -53,7 +53,16 @@ def _http_error(request: Request, error: Exception) -> Response:
     said = {404: f"There is no {what}.", 405: f"{what} is not allowed here."}.get(
         status, one_line(getattr(error, "detail", ""), most=200)
     )
-    return _answer(request, Refusal(status, _WORDS.get(status, "refused"), said), getattr(error, "headers", None))
+    headers = _allowed(request) if status == 405 else None
+    return _answer(
+        request, Refusal(status, _WORDS.get(status, "refused"), said), headers or getattr(error, "headers", None)
+    )
+
+
+def _allowed(request: Request) -> dict[str, str] | None:
+    """Return all methods of a path; Starlette knows those of its first route."""
+    methods = request.app.openapi()["paths"].get(request.url.path)
+    return {"Allow": ", ".join(sorted(name.upper() for name in methods))} if methods else None
 
 
 def _not_valid(request: Request, error: Exception) -> Response:

@@ -30,6 +30,7 @@ _REFUSALS = {
     421: "The service does not answer to this host name.",
     422: "Rows, columns or options cannot be used.",
     429: "The service is busy; try again after Retry-After seconds.",
+    431: "The address and the headers are too long.",
     500: "The service failed; its log says more under the request id.",
     503: "Not ready, stopping, or not done in time.",
 }
