@@ -1,3 +1,3 @@
-from vecuq.service.settings import Limits as Limits
-from vecuq.service.settings import ServeSettings as ServeSettings
-from vecuq.service.settings import StoreSettings as StoreSettings
+from .settings import Limits as Limits
+from .settings import ServeSettings as ServeSettings
+from .settings import StoreSettings as StoreSettings

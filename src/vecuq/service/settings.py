@@ -42,7 +42,7 @@ class StoreSettings:
     random_state: int | None = None  # of that draw
 
     def __post_init__(self) -> None:
-        in_range("log", self.log, 0.0, 1.0)
+        in_range("log", self.log, 0.0, 1.0, ends="[]")
         in_range("keep_days", self.keep_days, 0.0, ends="()")
         whole_number("keep_rows", self.keep_rows, 1)
         in_range("audit", self.audit, 0.0, 1.0, ends="(]")
