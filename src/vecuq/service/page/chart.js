@@ -1,7 +1,7 @@
 // Chart: a curve drawn by uPlot, as wide as its place, in the colours of the theme, with a description in words.
 
 import { html, useEffect, useRef } from "./html.js";
-import { ink, useSize, useTheme } from "./ui.js";
+import { ink, useSize, useTheme } from "./hooks.js";
 import { uPlot } from "./vendor.js";
 
 /**

@@ -1,9 +1,9 @@
-// Small parts that every view is built from: toast, dialog, badge, empty state, chart, keys.
+// Small parts that every view is built from: toast, dialog, badge, empty state; chart and hooks from here too.
 
-import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
-import { uPlot } from "./vendor.js";
+import { html, useEffect, useRef, useState } from "./html.js";
 
 export { Chart } from "./chart.js";
+export { ink, useKeys, useLoad, useSize, useTheme } from "./hooks.js";
 
 // --- toasts: one line that goes away by itself, with an undo where there is one ---
 
@@ -80,84 +80,7 @@ export const Facts = ({ facts }) => html`<dl class="facts">
     <div><dt>${name}</dt><dd>${value}</dd></div>`)}
 </dl>`;
 
-// --- keys ---
-
-/** Call handlers by key ({"r": fn}) while active, but not while somebody types, and not with Ctrl, Alt or Meta. */
-export function useKeys(handlers, active = true) {
-  const latest = useRef(handlers);
-  latest.current = handlers;
-  useEffect(() => {
-    if (!active) return undefined;
-    const pressed = (event) => {
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
-      const handler = latest.current[event.key];
-      if (handler && handler(event) !== false) event.preventDefault();
-    };
-    window.addEventListener("keydown", pressed);
-    return () => window.removeEventListener("keydown", pressed);
-  }, [active]);
-}
-
-function typing(element) {
-  if (document.querySelector("dialog[open]")) return true;
-  return element.isContentEditable || element.matches?.("textarea, select, input:not([type=range], [type=checkbox], [type=radio])");
-}
-
+/** keys: [["r w", meaning]], several keys parted by spaces. */
 export const Keys = ({ keys }) => html`<dl class="keys">
   ${keys.map(([key, meaning]) => html`<div><dt>${key.split(" ").map((each) => html`<kbd>${each}</kbd>`)}</dt><dd>${meaning}</dd></div>`)}
 </dl>`;
-
-// --- small hooks ---
-
-/** Return [result, failure, again] of an asynchronous load(signal), which runs when its inputs change. */
-export function useLoad(load, inputs) {
-  const [state, setState] = useState({ result: null, failure: null });
-  const [turn, setTurn] = useState(0);
-  useEffect(() => {
-    const stop = new AbortController();
-    setState({ result: null, failure: null });
-    Promise.resolve(load(stop.signal)).then(
-      (result) => stop.signal.aborted || setState({ result, failure: null }),
-      (failure) => stop.signal.aborted || setState({ result: null, failure }),
-    );
-    return () => stop.abort();
-  }, [...inputs, turn]);
-  return [state.result, state.failure, () => setTurn((each) => each + 1)];
-}
-
-/** Return [ref, width, height] of an element, kept up to date. */
-export function useSize() {
-  const element = useRef();
-  const [size, setSize] = useState([0, 0]);
-  useLayoutEffect(() => {
-    const watch = new ResizeObserver(([entry]) => {
-      const { width, height } = entry.contentRect;
-      setSize((old) => (old[0] === width && old[1] === height ? old : [width, height]));
-    });
-    watch.observe(element.current);
-    return () => watch.disconnect();
-  }, []);
-  return [element, ...size];
-}
-
-/** Return a colour token of the style sheet ("accent") as canvas takes it, in the theme that is on. */
-export function ink(token) {
-  const probe = document.getElementById("probe") ?? document.body.appendChild(Object.assign(document.createElement("i"), { id: "probe", hidden: true }));
-  probe.style.color = `var(--${token})`;
-  return getComputedStyle(probe).color;
-}
-
-/** Return a number that changes when the theme does, for what is drawn on a canvas. */
-export function useTheme() {
-  const [turn, setTurn] = useState(0);
-  useEffect(() => {
-    const changed = () => setTurn((each) => each + 1);
-    const system = matchMedia("(prefers-color-scheme: dark)");
-    system.addEventListener("change", changed);
-    window.addEventListener("themechange", changed);
-    return () => { system.removeEventListener("change", changed); window.removeEventListener("themechange", changed); };
-  }, []);
-  return turn;
-}
-
-export const preload = () => uPlot();
