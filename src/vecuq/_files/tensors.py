@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -51,9 +52,9 @@ def write_tensors(path: str | os.PathLike[str], kind: str, header: dict[str, Any
     write_atomic(path, tensor_bytes(kind, header, arrays))
 
 
-def saved_header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the header of a file of ours, unchecked and without its arrays; empty for any other file."""
-    with existing_file(path).open("rb") as file:
+def saved_header(source: Source) -> dict[str, Any]:
+    """Return the header of a file of ours, or of its bytes, unchecked and without its arrays; empty for any other."""
+    with BytesIO(source) if isinstance(source, bytes) else existing_file(source).open("rb") as file:
         length = _header_length(file.read(8))
         text = file.read(length) if length <= _MOST_HEADER else b""
     try:

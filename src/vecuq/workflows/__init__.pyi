@@ -26,6 +26,7 @@ from .gating import gate as gate
 from .gating import load_gate as load_gate
 from .gating import plan as plan
 from .informing import info as info
+from .judging import Judge as Judge
 from .labelled import Labelled as Labelled
 from .labelled_rows import LabelColumns as LabelColumns
 from .labels import Labels as Labels
@@ -81,8 +82,12 @@ from .sampling import Sampled as Sampled
 from .sampling import sample as sample
 from .scored_batches import BatchScorer as BatchScorer
 from .scored_batches import Wanted as Wanted
+from .scoring import MeasuredOutputs as MeasuredOutputs
+from .scoring import Rows as Rows
 from .scoring import Scored as Scored
 from .scoring import score as score
+from .scoring_answers import AnswersToScore as AnswersToScore
+from .scoring_answers import answers_to_score as answers_to_score
 from .scoring_answers import holds_judge as holds_judge
 from .scoring_answers import load_answers as load_answers
 from .scoring_answers import score_answers as score_answers

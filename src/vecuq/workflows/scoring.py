@@ -157,7 +157,11 @@ def score_rows(
     wanted.refuse(ranker)
     # From csv to csv, the other columns stay the very text that they are.
     typed = is_stdio(out) or not is_text_table(out)
-    rows = TableReader(new, columns=ranker.columns, typed=typed) if isinstance(model, Ranker) else _Measures(model, new)
+    rows = (
+        TableReader(new, columns=ranker.columns, typed=typed)
+        if isinstance(model, Ranker)
+        else MeasuredOutputs(model, new)
+    )
     return write_scored(ranker, rows, out, wanted, stdout_format=stdout_format, judge=judge, watch=watch)
 
 
@@ -210,7 +214,7 @@ def scoring_model(found: Any, model: PathLike) -> Ranker | VecUQPipeline:
     return found
 
 
-class _Measures:
+class MeasuredOutputs:
     """The measures of a file of outputs, read like a table."""
 
     def __init__(self, pipeline: VecUQPipeline, new: Any) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from vecuq._files import saved_kind
 from vecuq._load import load
 from vecuq.errors import SettingError
 from vecuq.table import PathLike
-from vecuq.workflows.answer_rows import MAKING, AnswerFiles, answer_rows, making_in
+from vecuq.workflows.answer_rows import MAKING, AnswerFiles, AnswerRows, answer_rows, making_in
 from vecuq.workflows.judging import Judge
 from vecuq.workflows.measuring_answers import WantedOfAnswers
 from vecuq.workflows.places import refuse_place
@@ -61,6 +62,33 @@ def score_answers(
     Fields that held the labels when the pipeline was fitted are kept too, if these files have them.
     """
     refuse_place(out, reads=[*files.paths, *files.samples], force=force)
+    with answers_to_score(pipeline, files, wanted, keep=keep, by=by, watch=watch) as made:
+        how: dict[str, Any] = {"stdout_format": stdout_format, "judge": made.judge, "watch": watch}
+        done = write_scored(pipeline.ranker_, made.rows, out, made.wanted, **how)
+        pipeline.coverage().warn(made.rows.making())
+    return done, made.rows.measured
+
+
+@dataclass(frozen=True)
+class AnswersToScore:
+    """Measured answers as rows of a table, and how they are scored."""
+
+    rows: AnswerRows
+    wanted: Wanted
+    judge: Judge | None
+
+
+@contextmanager
+def answers_to_score(
+    pipeline: AnswerPipeline,
+    files: AnswerFiles,
+    wanted: Wanted = PLAIN,
+    *,
+    keep: Sequence[str] = (),
+    by: str | None = None,
+    watch: Watch = NOBODY,
+) -> Iterator[AnswersToScore]:
+    """Measure answers in files, and say how their rows are scored; see :func:`score_answers`."""
     judge = None if pipeline.gate_ is None else _judge_of(pipeline, pipeline.gate_, by)
     if judge is None and by is not None:
         raise SettingError("by= is for a gate with categories; this pipeline was fitted without labels.")
@@ -72,10 +100,7 @@ def score_answers(
     measures = WantedOfAnswers(pipeline.measures_, pipeline.settings_)
     about: dict[str, Any] = {"texts": [by], "perhaps": pipeline.fields_, "watch": replace(watch, rows=None)}
     with answer_rows(files, measures, keep, **about) as measured:
-        rows = replace(measured, with_making=judge is not None)
-        done = write_scored(pipeline.ranker_, rows, out, wanted, stdout_format=stdout_format, judge=judge, watch=watch)
-        pipeline.coverage().warn(rows.making())
-    return done, rows.measured
+        yield AnswersToScore(replace(measured, with_making=judge is not None), wanted, judge)
 
 
 def _judge_of(pipeline: AnswerPipeline, gate: Gate, by: str | None) -> Judge:

@@ -1,6 +1,7 @@
 // The frame: which model, which view, theme, key and help. Views stay alive while another one is on screen.
 
 import { get, modelPath, whenKeyIsNeeded } from "./api.js";
+import { described } from "./described.js";
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./html.js";
 import { Dialog, Failure, Keys, Toasts, useKeys, useLoad } from "./ui.js";
 import * as live from "./views/live.js";
@@ -46,7 +47,7 @@ function App() {
 
 /** The views of one model, each mounted when it is first opened. */
 function Model({ name, view }) {
-  const [model, failure, again] = useLoad((signal) => get(modelPath(name), { signal }), [name]);
+  const [model, failure, again] = useLoad(async (signal) => described(await get(modelPath(name), { signal })), [name]);
   const opened = useRef(new Set());
   opened.current.add(view);
   if (failure) return html`<${Failure} failure=${failure} retry=${again} />`;

@@ -45,7 +45,7 @@ function chartOptions({ series, x, y, width, height, options, markers }) {
   }));
   return {
     width, height, legend: { show: false }, cursor: { y: false, points: { size: 6 } },
-    axes: [axis(x), { ...axis(y), size: 52 }], scales: { x: { time: Boolean(options.time) } },
+    axes: [{ ...axis(x), size: 28, labelSize: 18 }, { ...axis(y), size: 52 }], scales: { x: { time: Boolean(options.time) } },
     ...options, series: [{}, ...lines], hooks: { draw: [(plot) => drawMarkers(plot, markers())] },
   };
 }

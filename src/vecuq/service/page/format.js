@@ -15,6 +15,22 @@ export function number(value, digits = 4) {
   return text.replace("-", "−");
 }
 
+/** Return how many decimals the numbers of a column need, so that they stand below each other. */
+export function decimalsOf(values) {
+  const step = Math.max(1, Math.floor(values.length / 1000));
+  const sizes = [];
+  for (let row = 0; row < values.length; row += step) if (Number.isFinite(values[row])) sizes.push(Math.abs(values[row]));
+  sizes.sort((a, b) => a - b);
+  const typical = sizes[Math.floor(0.75 * sizes.length)] || 1;
+  return Math.min(Math.max(3 - Math.floor(Math.log10(typical)), 0), 6);
+}
+
+/** A number with a fixed count of decimals; very large and very small ones otherwise. */
+export function fixed(value, decimals) {
+  if (!Number.isFinite(value) || Math.abs(value) >= 1e7 || (value !== 0 && Math.abs(value) < 0.5 * 10 ** -decimals)) return number(value, 3);
+  return value.toFixed(decimals).replace("-", "−");
+}
+
 /** A share of one, in percent: never "100 %" or "0 %" of what is not all or none. */
 export function percent(share, digits = 1) {
   if (!Number.isFinite(share)) return "–";

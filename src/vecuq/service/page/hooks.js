@@ -73,3 +73,15 @@ export function useTheme() {
   }, []);
   return turn;
 }
+
+/** Return whether a media query holds, kept up to date. */
+export function useMedia(query) {
+  const [holds, setHolds] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const watched = matchMedia(query);
+    const changed = () => setHolds(watched.matches);
+    watched.addEventListener("change", changed);
+    return () => watched.removeEventListener("change", changed);
+  }, [query]);
+  return holds;
+}

@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useState } from "./html.js";
 
 export { Chart } from "./chart.js";
-export { ink, useKeys, useLoad, useSize, useTheme } from "./hooks.js";
+export { ink, useKeys, useLoad, useMedia, useSize, useTheme } from "./hooks.js";
 
 // --- toasts: one line that goes away by itself, with an undo where there is one ---
 

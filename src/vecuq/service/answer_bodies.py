@@ -1,0 +1,73 @@
+"""Files of answers as bodies: measured, decided and, if that is wanted, with their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from vecuq.service.jobs import Job
+from vecuq.service.table_bodies import TableToScore
+from vecuq.service.wire import encode
+from vecuq.workflows import AnswerFiles, AnswersToScore, Wanted, answers_to_score
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from vecuq.answers import AnswerRecord
+    from vecuq.pipeline import AnswerPipeline
+
+
+@contextmanager
+def opened_answers(job: Job, pipeline: AnswerPipeline) -> Iterator[TableToScore]:
+    """Measure the answers of a body; their rows are those of `vecuq score`."""
+    asked, files = job.options, AnswerFiles([job.body])
+    wanted = Wanted(asked.alpha, asked.explain, asked.missing, replace=asked.replace, confidence=asked.confidence)
+    with answers_to_score(pipeline, files, wanted, by=asked.by) as made:
+        rows = _WithTexts(made, files) if asked.texts else made.rows
+        texts = _texts(made, files) if job.is_recorded else None
+        yield TableToScore(rows, made.wanted, made.judge, texts)
+
+
+def text_of(record: AnswerRecord) -> dict[str, Any]:
+    """Return question, answer and samples of a record as texts."""
+    greedy = None if record.greedy is None else record.greedy.text
+    return {"question": record.question, "answer": greedy, "samples": [one.text for one in record.samples]}
+
+
+def _texts(made: AnswersToScore, files: AnswerFiles) -> Iterator[list[str | None]]:
+    """Yield the texts of every batch as JSON; the answers are read once more, in the same order."""
+    records = iter(files.reader())
+    for batch in made.rows.batches():
+        yield [encode(text_of(record)).decode() for record in islice(records, len(batch))]
+
+
+@dataclass(frozen=True)
+class _WithTexts:
+    """Measured answers with their texts in front of the measures."""
+
+    made: AnswersToScore
+    files: AnswerFiles
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Names and types of the columns."""
+        return next(self.batches()).schema
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in batches of bounded length."""
+        import pyarrow as pa
+
+        records = iter(self.files.reader())
+        for batch in self.made.rows.batches():
+            texts = [text_of(record) for record in islice(records, len(batch))]
+            columns = {
+                "question": [one["question"] for one in texts],
+                "answer": [one["answer"] for one in texts],
+                "samples": [encode(one["samples"]).decode() for one in texts],
+            }
+            for k, (name, cells) in enumerate(columns.items()):
+                batch = batch.add_column(1 + k, name, pa.array(cells, pa.string()))  # noqa: PLW2901
+            yield batch

@@ -1,0 +1,69 @@
+"""The routes that FastAPI answers, and every error of theirs as one body."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from vecuq._check import one_line
+from vecuq._version import __version__
+from vecuq.service.context import Service
+from vecuq.service.refusal import Refusal
+
+# Each has a function routes(service).
+_ROOMS = ("model_routes", "ops_routes", "feedback_routes", "page_routes")
+_WORDS = {404: "not_found", 405: "method"}
+
+
+def api_of(service: Service) -> FastAPI:
+    """Return all routes but those that score; the documents of FastAPI that load from elsewhere are left out."""
+    api = FastAPI(title="vecuq", version=__version__, docs_url=None, redoc_url=None)
+    for room in _ROOMS:
+        if find_spec(f"vecuq.service.{room}") is not None:
+            api.include_router(import_module(f"vecuq.service.{room}").routes(service))
+    api.add_exception_handler(Refusal, _refused)
+    api.add_exception_handler(HTTPException, _http_error)
+    api.add_exception_handler(RequestValidationError, _not_valid)
+    api.add_exception_handler(Exception, _failed)
+    return api
+
+
+def _answer(request: Request, refusal: Refusal, headers: dict[str, str] | None = None) -> Response:
+    body = refusal.body(request.scope.get("request_id", ""))
+    made = Response(body, refusal.status, headers, media_type="application/json")
+    for key, value in refusal.headers():
+        made.headers[key.decode()] = value.decode()
+    return made
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    return _answer(request, error if isinstance(error, Refusal) else _internal())
+
+
+def _http_error(request: Request, error: Exception) -> Response:
+    """Return what Starlette refuses: a path that is no route, or another method than its own."""
+    status = getattr(error, "status_code", 500)
+    what = f"{request.method[:16]} {one_line(request.url.path, most=80)}"
+    said = {404: f"There is no {what}.", 405: f"{what} is not allowed here."}.get(
+        status, one_line(getattr(error, "detail", ""), most=200)
+    )
+    return _answer(request, Refusal(status, _WORDS.get(status, "refused"), said), getattr(error, "headers", None))
+
+
+def _not_valid(request: Request, error: Exception) -> Response:
+    """Return which parameter is wrong, by name."""
+    first = error.errors()[0] if isinstance(error, RequestValidationError) else {}
+    name = ".".join(str(part) for part in first.get("loc", ())[1:])
+    return _answer(request, Refusal(422, "bad_option", one_line(f"{name or 'The request'}: {first.get('msg', '')}.")))
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    return _answer(request, _internal())
+
+
+def _internal() -> Refusal:
+    return Refusal(500, "internal", "The service failed on this request. Its log says more, under this request id.")

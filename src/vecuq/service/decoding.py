@@ -1,0 +1,54 @@
+"""JSON that cannot be read, in words that name the row and the column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from vecuq._check import one_line
+from vecuq.service.refusal import Refusal
+
+_ROW = re.compile(r"(?P<what>.*) - at `\$(?:\.rows\[(?P<row>\d+)\])?(?:\.(?P<name>.*))?`$", re.DOTALL)
+_EXPECTED = re.compile(r"Expected `(?P<needed>[^`]*)`, got `(?P<came>[^`]*)`")
+
+
+def decoded(decode: Callable[[Any], Any], content: Any, *, row: int | None = None) -> Any:
+    """Return what a decoder makes of JSON; ``row`` is the place of a row that is decoded by itself."""
+    try:
+        return decode(content)
+    except msgspec.ValidationError as error:
+        raise _invalid(str(error), row) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise bad_body(one_line(error, most=120).rstrip(".")) from None
+    except RecursionError:
+        raise bad_body("lists and records go too deep") from None
+
+
+def bad_body(reason: str) -> Refusal:
+    """Return the refusal of a body that is no JSON, or none of ours."""
+    return Refusal(400, "bad_body", f'The body is not JSON as in {{"rows": [{{"a": 1.0}}]}}: {reason}.')
+
+
+def _invalid(said: str, row: int | None) -> Refusal:
+    """Return what is wrong with a value, by row and column."""
+    found = _ROW.match(said)
+    if found is None:
+        return Refusal(422, "bad_rows", f"The body cannot be used: {one_line(said)}.")
+    place, name = found["row"] if row is None else str(row), found["name"]
+    expected = _EXPECTED.match(found["what"])
+    what = one_line(found["what"]) if expected is None else _in_words(expected)
+    if place is None:
+        return Refusal(422, "bad_option", f"The field {one_line(name or 'body', most=80)!r} of the body: {what}.")
+    if name is None:
+        return Refusal(422, "bad_rows", f"Row {place} (counting from 0): {what}.")
+    return Refusal(422, "bad_rows", f"Row {place} (counting from 0), field {one_line(name, most=80)!r}: {what}.")
+
+
+def _in_words(expected: re.Match[str]) -> str:
+    kinds = {"float | null": "a number or null is needed", "object": "a record of named numbers is needed"}
+    needed = kinds.get(expected["needed"], f"{expected['needed']} is needed")
+    came = {"str": "a text", "bool": "true or false", "array": "a list", "object": "a record", "int": "a whole number"}
+    return f"{needed}; got {came.get(expected['came'], expected['came'])}"

@@ -1,0 +1,160 @@
+"""Tables as bodies: csv, parquet, Arrow, lines of JSON, outputs of a classifier; scored as `vecuq score` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vecuq._check import Array
+from vecuq._run import ahead
+from vecuq.service.answers_out import rows_out
+from vecuq.service.errors_said import BODY
+from vecuq.service.formats import CSV, JSON
+from vecuq.service.jobs import Job, no_rows
+from vecuq.service.recorder import Decided
+from vecuq.service.refusal import Refusal
+from vecuq.service.row_scoring import ScoredColumns
+from vecuq.service.wire import encode, texts_of
+from vecuq.table import CONTRIBUTION, PartFile, TableReader, TableSource, write_batches
+from vecuq.workflows import BatchScorer, Judge, MeasuredOutputs, Rows, Wanted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class TableToScore:
+    """Rows of a body, and how they are scored; answers have texts beside them."""
+
+    rows: Rows
+    wanted: Wanted
+    judge: Judge | None
+    texts: Iterator[list[str | None]] | None = None  # of every batch, as JSON
+
+
+def score_table(job: Job) -> None:
+    """Score the rows of a table, and write them with columns added, or as the rows of a JSON answer."""
+    with _opened(job) as table:
+        _refuse_wide(job, table.rows.schema)
+        batches = _scored(job, table)
+        if job.out == JSON:
+            _write_json(job, batches)
+        else:
+            write_batches(job.answer, (_decided(batch, decided) for batch, _, _, decided in batches))
+
+
+@contextmanager
+def _opened(job: Job) -> Iterator[TableToScore]:
+    """Open the body as what the model takes."""
+    served, options = job.snapshot.served, job.options
+    if served.answers is not None:
+        from vecuq.service.answer_bodies import opened_answers
+
+        with opened_answers(job, served.answers) as table:
+            yield table
+        return
+    scorer = served.scorer(options)
+    if served.classifier is not None:
+        rows: Rows = MeasuredOutputs(served.classifier, job.body)
+    else:
+        # From csv to csv, the other columns stay the very text that they are.
+        source = TableSource(BODY, (PartFile(job.body, job.came.ending, BODY),))
+        rows = TableReader(source, columns=served.ranker.columns, typed=job.out != CSV)
+    # What a gate has seen belongs to one table.
+    yield TableToScore(rows, scorer.wanted, None if served.gate is None else Judge(served.gate, options.by))
+
+
+def _refuse_wide(job: Job, schema: pa.Schema) -> None:
+    most = job.service.settings.limits.columns
+    if len(schema) > most:
+        raise Refusal(422, "bad_columns", f"The body has {len(schema):,} columns; at most {most:,} are read.")
+
+
+Scored = tuple[Any, ScoredColumns, list[str | None], Decided | None]
+
+
+def _scored(job: Job, table: TableToScore) -> Iterator[Scored]:
+    """Yield every batch with its scores, its ids, and what the recorder decided; reading and scoring overlap."""
+    ranker, judge = job.snapshot.served.ranker, table.judge
+    scoring = replace(BatchScorer.of(ranker, table.wanted, table.rows.schema.names, judge), n_jobs=1)
+    if judge is not None and judge.needs_all_rows:
+        scoring = scoring.with_limits(_passed(job, ahead(table.rows.batches())))
+        job.n_rows = 0
+    for batch in _passed(job, ahead(table.rows.batches())):
+        ranked = scoring.ranked(batch)
+        scored, ids = _columns_of(ranked, ranker.columns), _ids_of(batch, job.options.id)
+        job.count(scored)
+        texts = None if table.texts is None else next(table.texts)
+        decided = None
+        if job.is_recorded:
+            by = None if judge is None or judge.by is None else batch[judge.by].to_pylist()
+            decided = job.keep(_as_they_came(job, batch), scored, ids, by=by, texts=texts)
+        yield ranked, scored, ids, decided
+    if not job.n_rows:
+        raise no_rows()
+
+
+def _passed(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        job.pass_rows(len(batch))
+        yield batch
+
+
+def _as_they_came(job: Job, batch: pa.RecordBatch) -> Array:
+    matching = replace(job.snapshot.served.ranker.matching, named=True, flipped=frozenset())
+    return matching.values_of(batch, fill=True)
+
+
+def _ids_of(batch: pa.RecordBatch, name: str) -> list[str | None]:
+    """Return the ids of a batch as texts; None for all where there is no column of texts or whole numbers."""
+    import pyarrow.types as pt
+
+    if name not in batch.schema.names:
+        return [None] * len(batch)
+    kind = batch.schema.field(name).type
+    named = pt.is_integer(kind) or pt.is_string(kind) or pt.is_large_string(kind)
+    return texts_of(batch[name].to_pylist()) if named else [None] * len(batch)
+
+
+def _columns_of(ranked: pa.RecordBatch, columns: Iterable[str]) -> ScoredColumns:
+    """Return what was added to a batch as arrays."""
+    names = set(ranked.schema.names)
+
+    def column(name: str) -> Any:
+        return ranked[name].to_numpy(zero_copy_only=False) if name in names else None
+
+    contributions = [column(CONTRIBUTION + name) for name in columns] if "why" in names else None
+    return ScoredColumns(
+        column("uncertainty"),
+        column("p_value"),
+        column("flagged"),
+        column("accept"),
+        column("p_wrong"),
+        ranked["why"].to_pylist() if contributions is not None else None,
+        None if contributions is None else np.stack(contributions, axis=1),
+    )
+
+
+def _decided(batch: pa.RecordBatch, decided: Decided | None) -> pa.RecordBatch:
+    """Return a batch with what the recorder decided: rows that came before keep their decision."""
+    import pyarrow as pa
+
+    if decided is None:
+        return batch
+    if decided.accept is not None:
+        batch = batch.set_column(batch.schema.names.index("accept"), "accept", pa.array(decided.accept))
+    return batch if decided.audit is None else batch.append_column("audit", pa.array(decided.audit))
+
+
+def _write_json(job: Job, batches: Iterable[Scored]) -> None:
+    """Write what was added, and the ids, as the rows of a JSON answer."""
+    before, after = job.snapshot.envelope
+    with job.answer.open("wb") as file:
+        file.write(before + b"[")
+        for k, (_, scored, ids, decided) in enumerate(batches):
+            file.write(b"," * (k > 0) + encode(rows_out(scored, ids, job.snapshot.columns, decided))[1:-1])
+        file.write(b"]" + after)

@@ -1,0 +1,128 @@
+"""What goes over the wire as JSON: the body of a request, one row of the answer, and how both are coded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from operator import attrgetter
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+ID, LONGEST_ID = "id", 200
+Missing = Literal["nan", "marginal", "error"]
+RowId = Annotated[str, Meta(max_length=LONGEST_ID)] | int
+# The value of a column that a row leaves out: JSON has no NaN, so that null can be told from it.
+ABSENT = float("nan")
+
+
+class Options(msgspec.Struct, frozen=True):
+    """What a request asks for; the same names in a JSON body and in the query string."""
+
+    alpha: float | None = None
+    explain: bool = False
+    missing: Missing = "nan"
+    confidence: float | None = None
+    by: str | None = None  # the field with the category
+    id: str = ID  # the field with the id
+    record: bool = True
+    replace: bool = False  # whether columns of an earlier scoring are replaced, in tables
+    texts: bool = False  # whether a table of answers has the texts too
+
+
+PLAIN = Options()
+
+
+class GivenOptions(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """Options as they came; None is not given."""
+
+    alpha: float | None = None
+    explain: bool | None = None
+    missing: Missing | None = None
+    confidence: float | None = None
+    by: str | None = None
+    id: str | None = None
+    record: bool | None = None
+    replace: bool | None = None
+    texts: bool | None = None
+
+
+OPTION_NAMES = GivenOptions.__struct_fields__
+_options_of, _NOTHING = attrgetter(*OPTION_NAMES), (None,) * len(OPTION_NAMES)
+
+
+def given_in(body: GivenOptions) -> dict[str, Any]:
+    """Return the options that came with a body, by name."""
+    found = _options_of(body)
+    if found == _NOTHING:
+        return {}
+    return {name: value for name, value in zip(OPTION_NAMES, found, strict=True) if value is not None}
+
+
+class AnyBody(GivenOptions, kw_only=True):
+    """A body whose rows are looked at later: answers, or rows for a table."""
+
+    rows: list[msgspec.Raw]
+
+
+class RowOut(msgspec.Struct, gc=False):
+    """One row of an answer; what the model does not give, or nobody asked for, is left out."""
+
+    id: str | UnsetType = UNSET
+    uncertainty: float | None = None
+    p_value: float | UnsetType | None = UNSET
+    flagged: bool | UnsetType = UNSET
+    accept: bool | UnsetType = UNSET
+    p_wrong: float | UnsetType | None = UNSET
+    audit: bool | UnsetType = UNSET
+    why: str | UnsetType | None = UNSET
+    contributions: dict[str, float | None] | UnsetType = UNSET
+
+
+class ScoreOut(msgspec.Struct):
+    """The answer to rows as JSON."""
+
+    model: str
+    checksum: str
+    rows: list[RowOut]
+
+
+class RowCoder:
+    """Reads rows of a model's columns from JSON: a decoder that knows every name, and how its rows become numbers."""
+
+    def __init__(self, columns: tuple[str, ...], id_name: str | None, by_name: str | None) -> None:
+        names = {f"c{k}": name for k, name in enumerate(columns)}
+        fields: list[tuple[str, Any, Any]] = [(key, float | None, ABSENT) for key in names]
+        more = (("row_id", id_name, RowId | None), ("category", by_name, str | int | float | bool | None))
+        for key, name, kind in more:
+            if name is not None:
+                fields.append((key, kind, None))
+                names[key] = name
+        self.row_type = msgspec.defstruct("Row", fields, rename=names, gc=False)
+        body = msgspec.defstruct("Body", [("rows", list[self.row_type])], bases=(GivenOptions,), kw_only=True, gc=False)  # type: ignore[name-defined]
+        self.decode = msgspec.json.Decoder(body).decode
+        cells = attrgetter(*(f"c{k}" for k in range(len(columns))))
+        self.cells = cells if len(columns) > 1 else lambda row: (cells(row),)
+        self.id_of = None if id_name is None else attrgetter("row_id")
+        self.category_of = None if by_name is None else attrgetter("category")
+
+
+@lru_cache(maxsize=256)
+def row_coder(columns: tuple[str, ...], id_name: str | None, by_name: str | None) -> RowCoder:
+    """Return the coder of a model's columns; making one takes a millisecond."""
+    return RowCoder(columns, id_name, by_name)
+
+
+decode_any = msgspec.json.Decoder(AnyBody).decode
+encode = msgspec.json.Encoder().encode
+
+
+def envelope(model: str, checksum: str) -> tuple[bytes, bytes]:
+    """Return what stands before and after the rows of an answer."""
+    return b'{"model":%s,"checksum":%s,"rows":' % (encode(model), encode(checksum)), b"}"
+
+
+def texts_of(ids: Sequence[Any]) -> list[str | None]:
+    """Return ids as texts: in answers, in the store and in feedback they are compared as such."""
+    return [None if one is None else one if type(one) is str else str(one) for one in ids]
