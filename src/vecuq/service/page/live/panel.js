@@ -15,7 +15,7 @@ export function Panel({ title, time, lines, format, ticks = format, label, windo
     x: { time: true, range: (_, low, high) => [Math.min(low, high - window.seconds / 20), high] },
     y: { range },
   } };
-  return html`<section class="card panel">
+  return html`<section class="card live-panel">
     <header class="bar"><h2 class="grow">${title}</h2><${Legend} lines=${lines} /></header>
     ${children}
     ${time.length > 0 && html`
@@ -26,14 +26,14 @@ export function Panel({ title, time, lines, format, ticks = format, label, windo
   </section>`;
 }
 
-const Legend = ({ lines }) => html`<ul class="legend small soft">${lines.map(({ label, colour = "accent", dash }) => html`
+const Legend = ({ lines }) => html`<ul class="live-legend small soft">${lines.map(({ label, colour = "accent", dash }) => html`
   <li key=${label}><svg width="22" height="8" aria-hidden="true"><path d="M0 4h22" style=${{ stroke: `var(--${colour})` }} stroke-width="2" stroke-dasharray=${dash?.join(" ")} /></svg>${label}</li>`)}</ul>`;
 
 /** The newest first; more than fifty lines say no more. */
 function Numbers({ time, lines, format, clock, title }) {
   const step = Math.ceil(time.length / 50);
   const places = time.map((_, k) => time.length - 1 - k).filter((_, k) => k % step === 0);
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}, as a table"><table class="numbers">
+  return html`<div class="live-scroll" tabindex="0" role="region" aria-label="${title}, as a table"><table class="live-numbers">
     <thead><tr><th scope="col">time</th>${lines.map(({ label }) => html`<th scope="col" key=${label}>${label}</th>`)}</tr></thead>
     <tbody>${places.map((k) => html`<tr key=${time[k]}><th scope="row">${clock(time[k])}</th>
       ${lines.map(({ label, values }) => html`<td key=${label}>${values[k] === null || values[k] === undefined ? "–" : format(values[k])}</td>`)}</tr>`)}</tbody>

@@ -34,13 +34,13 @@ export function Bound({ found, window, gate, toQueue }) {
     lines=${[{ label: "proven bound", values: found.bound }, { label: `allowed ${percent(gate.allowed)}`, values: allowed, colour: "wrong", dash: [6, 4], width: 1.5 }]}
     label="Upper bound on the error rate of accepted rows: ${percent(gate.bound)} now, ${percent(gate.allowed)} allowed.">
     <${State} gate=${gate} />
-    <p class="audits"><span>${auditWords(gate)}</span> ${gate.pending + gate.overdue > 0 && html`<button onClick=${toQueue}>Label them in the queue</button>`}</p>
+    <p class="live-audits"><span>${auditWords(gate)}</span> ${gate.pending + gate.overdue > 0 && html`<button onClick=${toQueue}>Label them in the queue</button>`}</p>
   <//>`;
 }
 
 function auditWords({ audited, wrong, pending, overdue, accepted, audit }) {
   if (!accepted) return "No row with an id was accepted yet, so none could be drawn for the audit.";
-  const late = overdue ? html`, <strong class="overdue">${count(overdue)} overdue</strong> (counted as wrong)` : "";
+  const late = overdue ? html`, <strong class="live-late">${count(overdue)} overdue</strong> (counted as wrong)` : "";
   return html`${count(audited)} of ${count(accepted)} accepted rows drawn (${percent(audit)}); ${count(wrong)} wrong so far; ${count(pending)} pending${late}.`;
 }
 
@@ -51,7 +51,7 @@ export function Drift({ found, window, drift }) {
   return html`<${Panel} title="Evidence of drift" time=${found.time} window=${window} range=${range} format=${power} ticks=${(each) => (Number.isInteger(each) ? power(each) : "")}
     lines=${[{ label: "evidence, largest", values }, { label: `alarm at ${count(drift.alarm_at)}`, values: alarm, colour: "wrong", dash: [6, 4], width: 1.5 }]}
     label="Evidence of drift on a logarithmic scale, against the alarm at ${count(drift.alarm_at)}.">
-    <div class="drift-words">${driftWords(drift)}</div>
+    ${driftWords(drift)}
     <${Streams} drift=${drift} />
     ${drift.share < 1 && html`<p class="small soft">So many rows came that the monitor took a random ${percent(drift.share)} of them.</p>`}
   <//>`;
@@ -68,7 +68,7 @@ function driftWords({ alarms, rows, dependent, recalibrate }) {
 function Streams({ drift }) {
   const sorted = Object.entries(drift.evidence).sort((a, b) => b[1] - a[1]);
   const raised = new Set(drift.alarms.map(({ stream }) => stream));
-  return html`<dl class="streams small">${sorted.slice(0, MOST_STREAMS).map(([stream, each]) => html`<div key=${stream}>
+  return html`<dl class="live-streams small">${sorted.slice(0, MOST_STREAMS).map(([stream, each]) => html`<div key=${stream}>
     <dt>${raised.has(stream) ? "▲ " : ""}${stream}</dt><dd class="number">${number(each, 2)}</dd></div>`)}
     ${sorted.length > MOST_STREAMS && html`<div><dt>and ${count(sorted.length - MOST_STREAMS)} more with less</dt></div>`}</dl>`;
 }

@@ -11,9 +11,9 @@ const SHAPES = {
 const WORDS = { proven: "Proven", unproven: "Unproven", broken: "Broken" };
 
 export function State({ gate }) {
-  return html`<div class="state ${gate.state}">
+  return html`<div class="live-state ${gate.state}">
     <svg viewBox="0 0 24 24" width="40" height="40" aria-hidden="true">${SHAPES[gate.state]}</svg>
-    <div><p class="state-word">${WORDS[gate.state]}</p><p class="state-text">${sentence(gate)}</p></div>
+    <div><p class="live-word">${WORDS[gate.state]}</p><p>${sentence(gate)}</p></div>
   </div>`;
 }
 

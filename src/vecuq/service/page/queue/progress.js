@@ -10,11 +10,11 @@ export function Progress({ deck, today }) {
   const more = next === null ? "" : "+";
   const all = today + open.length;
   const overdue = open.filter((row) => row.overdue).length;
-  return html`<div class="progress">
+  return html`<div class="q-progress">
     <span><strong class="number">${count(today)}</strong> of ${count(all)}${more} labelled today</span>
     <progress max=${Math.max(all, 1)} value=${today} aria-label="Labelled today"></progress>
     ${kind === "audit" && html`<span class="soft small">${count(open.length - overdue)}${more} pending${overdue
-      ? html`, <span class="overdue">${count(overdue)} overdue</span>` : ""}</span>`}
+      ? html`, <span class="q-overdue">${count(overdue)} overdue</span>` : ""}</span>`}
   </div>`;
 }
 
@@ -22,12 +22,12 @@ export function Progress({ deck, today }) {
 export function Unsent({ outbox, show }) {
   const entries = outbox.unsent();
   if (!entries.length) return null;
-  return html`<section class="notice error unsent" role="alert">
+  return html`<section class="notice error q-unsent" role="alert">
     <div class="grow"><strong>${entries.length === 1 ? "1 label was not sent" : `${count(entries.length)} labels were not sent`}.</strong>
       They are kept in this tab.
       <ul>${entries.map((entry) => html`<li key=${entry.label.id}>
-        <button class="link" onClick=${() => show(entry.label)}>${entry.label.id}</button> ${labelOf(entry.label)?.word.toLowerCase()}:
-        ${" "}${entry.failure?.message} <button class="link" aria-label="Discard the label of ${entry.label.id}" onClick=${() => outbox.drop(entry)}>Discard</button></li>`)}</ul></div>
+        <button class="q-link" onClick=${() => show(entry.label)}>${entry.label.id}</button> ${labelOf(entry.label)?.word.toLowerCase()}:
+        ${" "}${entry.failure?.message} <button class="q-link" aria-label="Discard the label of ${entry.label.id}" onClick=${() => outbox.drop(entry)}>Discard</button></li>`)}</ul></div>
     <button onClick=${() => outbox.retry()}>Send again</button>
   </section>`;
 }

@@ -1,23 +1,21 @@
 // Row: what is known of one row: its texts or its scores, what was decided, and why.
 
-import { modelPath, post } from "../api.js";
 import { moment, number, percent } from "../format.js";
 import { html } from "../html.js";
-import { Badge, useLoad } from "../ui.js";
-import { Columns } from "./columns.js";
+import { Reason } from "../rows/reason.js";
+import { Strips } from "../rows/strips.js";
+import { Badge } from "../ui.js";
 import { Texts } from "./texts.js";
 
 export function Row({ row, model }) {
-  const [why] = useLoad((signal) => reason(row, model, signal), [row.id, model.checksum]);
   if (!row.values) return html`<p class="soft">The log no longer holds this row. Look it up under its id.</p>`;
-  const strips = html`<${Columns} values=${row.values} model=${model} contributions=${why?.contributions} />`;
-  return html`<div class="row-body">
+  const strips = html`<${Strips} model=${model} values=${row.values} />`;
+  return html`<div class="q-row">
     ${row.texts && html`<${Texts} texts=${row.texts} />`}
-    <div class="row-about">
-      <${Decision} row=${row} model=${model} />
-      ${why?.why && html`<p class="why"><strong>Why:</strong> ${why.why}</p>`}
-      ${row.texts ? html`<details><summary>Scores of this answer</summary>${strips}</details>` : strips}
-    </div>
+    <${Decision} row=${row} model=${model} />
+    ${explainable(row, model) && html`<section><h3>Why</h3><${Reason} model=${model} body=${row.values} by=${categoryOf(row, model)} /></section>`}
+    ${row.texts ? html`<details><summary>Scores of this answer against the calibration rows</summary>${strips}</details>`
+    : html`<section><h3>Columns against the calibration rows</h3>${strips}</section>`}
   </div>`;
 }
 
@@ -32,16 +30,19 @@ function Decision({ row, model }) {
     ["category", row.by],
     ["scored", row.time ? `${moment(row.time)}${row.checksum === model.checksum ? "" : ", by an earlier file of this model"}` : null],
   ];
-  return html`<dl class="about">${facts.filter(([, value]) => value !== null && value !== undefined).map(([name, value]) => html`
+  return html`<dl class="q-about">${facts.filter(([, value]) => value !== null && value !== undefined).map(([name, value]) => html`
     <div key=${name}><dt>${name}</dt><dd class="number">${value}</dd></div>`)}</dl>`;
 }
 
 const isNumber = (value) => typeof value === "number";
 
-/** Return {why, contributions} of a row; nothing where the model cannot say. It is scored again, and not recorded. */
-async function reason(row, model, signal) {
-  if (!row.values || row.checksum !== model.checksum || model.isAnswers || model.is_answers) return null;
-  const body = { rows: [row.values], explain: true, record: false };
-  const { rows } = await post(modelPath(model.name, "/score"), body, { signal });
-  return rows[0];
+/** The service says why a row has its score, if the file that scored it is still the one that is served. */
+const explainable = (row, model) => model.takesRows && row.checksum === model.checksum;
+
+/** A gate with categories needs that of the row, in a field that is no score column. */
+function categoryOf({ by }, { columns }) {
+  if (by === null || by === undefined) return null;
+  let name = "category";
+  while (columns.includes(name)) name += "_";
+  return { name, field: { [name]: by } };
 }

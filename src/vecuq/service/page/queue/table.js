@@ -16,15 +16,15 @@ export function Table({ deck, model, labelling, comment }) {
     top.current.scrollTop = 0;
     if (card.current.getBoundingClientRect().top < 0) card.current.scrollIntoView();
   }, [row.id]);
-  return html`<article class="card table" aria-label="Row ${row.id}" ref=${card}>
+  return html`<article class="card q-table" aria-label="Row ${row.id}" ref=${card}>
     <header class="bar">
       <h2 class="grow">${row.id}</h2>
       <${Said} about=${outbox.about(deck.key(row))} />
       <span class="soft number">${count(place + 1)} of ${count(rows.length)}${deck.next === null ? "" : "+"}</span>
-      <span class="steps"><button aria-label="Row before" title="Row before (k)" disabled=${place <= 0} onClick=${() => deck.move(-1)}>‹</button>
+      <span class="q-steps"><button aria-label="Row before" title="Row before (k)" disabled=${place <= 0} onClick=${() => deck.move(-1)}>‹</button>
         <button aria-label="Next row" title="Next row (j)" disabled=${place + 1 >= rows.length} onClick=${() => deck.move(1)}>›</button></span>
     </header>
-    <div class="row-scroll" tabindex="0" role="group" aria-label="What is known of ${row.id}" ref=${top}>
+    <div class="q-scroll" tabindex="0" role="group" aria-label="What is known of ${row.id}" ref=${top}>
       <${Row} key=${row.id} row=${row} model=${model} />
       <${Comment} row=${row} labelling=${labelling} field=${comment} /></div>
     <${Buttons} deck=${deck} labelling=${labelling} comment=${comment} />
@@ -44,7 +44,7 @@ function Comment({ row, labelling, field }) {
     event.stopPropagation();
     field.current.blur();
   };
-  return html`<label class="field comment"><span>Comment <small class="soft">sent with the label</small></span>
+  return html`<label class="field q-comment"><span>Comment <small class="soft">sent with the label</small></span>
     <textarea ref=${field} rows="1" maxlength="2000" value=${labelling.drafted(row).comment ?? ""} onKeyDown=${leave}
       placeholder="Why is it wrong? What would be right?" onInput=${(event) => labelling.draft(row, { comment: event.target.value })}></textarea></label>`;
 }
@@ -53,14 +53,14 @@ function Buttons({ deck, labelling, comment }) {
   const { ood } = labelling.drafted(deck.row);
   const final = isFinal(deck);
   const audit = deck.kind === "audit";
-  return html`<div class="label-bar" role="group" aria-label="Label this row">
+  return html`<div class="q-bar" role="group" aria-label="Label this row">
     ${Object.entries(LABELS).map(([name, { word, short, key, mark, badge }]) => html`
-      <button key=${name} class="label ${badge}" disabled=${final} aria-keyshortcuts=${key} onClick=${() => labelling.say(name)}
+      <button key=${name} class="q-label ${badge}" disabled=${final} aria-keyshortcuts=${key} onClick=${() => labelling.say(name)}
         aria-pressed=${audit && name === "ood" ? Boolean(ood) : undefined}>
-        <span class="mark" aria-hidden="true">${mark}</span><span class="wide-only">${word}</span>
-        <span class="narrow-only">${short ?? word}</span> <kbd aria-hidden="true">${key}</kbd></button>`)}
-    <button class="label" aria-keyshortcuts="s" onClick=${() => deck.skip()}>Skip <kbd aria-hidden="true">s</kbd></button>
-    <button class="label" aria-keyshortcuts="c" onClick=${() => comment.current.focus()}>Comment <kbd aria-hidden="true">c</kbd></button>
-    ${audit && ood && html`<p class="small soft hint" role="status">Marked as out-of-distribution. Now say right or wrong: the bound needs one of them.</p>`}
+        <span class="q-mark" aria-hidden="true">${mark}</span><span class="q-wide">${word}</span>
+        <span class="q-narrow">${short ?? word}</span> <kbd aria-hidden="true">${key}</kbd></button>`)}
+    <button class="q-label" aria-keyshortcuts="s" onClick=${() => deck.skip()}>Skip <kbd aria-hidden="true">s</kbd></button>
+    <button class="q-label" aria-keyshortcuts="c" onClick=${() => comment.current.focus()}>Comment <kbd aria-hidden="true">c</kbd></button>
+    ${audit && ood && html`<p class="small soft q-hint" role="status">Marked as out-of-distribution. Now say right or wrong: the bound needs one of them.</p>`}
   </div>`;
 }

@@ -4,13 +4,13 @@ import { html } from "../html.js";
 
 export function Texts({ texts }) {
   const grouped = groups(texts.samples ?? []);
-  return html`<div class="texts">
-    ${texts.question && html`<section><h3>Question</h3><p class="text">${texts.question}</p></section>`}
-    <section><h3>Answer</h3><p class="text answer">${texts.answer || html`<span class="soft">The answer is empty.</span>`}</p></section>
+  return html`<div class="q-texts">
+    ${texts.question && html`<section><h3>Question</h3><p class="q-text">${texts.question}</p></section>`}
+    <section><h3>Answer</h3><p class="q-text q-answer">${texts.answer || html`<span class="soft">The answer is empty.</span>`}</p></section>
     ${grouped.length > 0 && html`<section><h3>${texts.samples.length === 1 ? "1 sample" : `${texts.samples.length} samples`}</h3>
-      <ul class="samples">${grouped.map(({ text, n }) => html`<li key=${text}>
-        <span class="times number" aria-label=${n === 1 ? "once" : `${n} times`}>${n}×</span>
-        <span class="text">${text || html`<span class="soft">empty</span>`}</span>
+      <ul class="q-samples">${grouped.map(({ text, n }) => html`<li key=${text}>
+        <span class="q-times number" aria-label=${n === 1 ? "once" : `${n} times`}>${n}×</span>
+        <span class="q-text">${text || html`<span class="soft">empty</span>`}</span>
         ${folded(text) === folded(texts.answer) && html`<span class="badge">as the answer</span>`}</li>`)}</ul></section>`}
   </div>`;
 }

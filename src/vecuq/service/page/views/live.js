@@ -20,13 +20,13 @@ export function View({ model, active }) {
   const found = lines(live, chosen);
   return html`
     <div class="bar live-top">
-      <div class="windows" role="group" aria-label="Time shown">${Object.entries(WINDOWS).map(([key, { title }]) => html`
+      <div class="live-windows" role="group" aria-label="Time shown">${Object.entries(WINDOWS).map(([key, { title }]) => html`
         <button key=${key} aria-pressed=${key === chosen} onClick=${() => choose(key)}>${title}</button>`)}</div>
-      <p class="soft small fresh" role="status">${failure ? html`<span class="badge missing">stale</span> ${failure.message} Last answer ${ago((Date.now() - at) / 1000)}; trying again.` : "Updated every 2 s"}</p>
+      <p class="soft small live-fresh" role="status">${failure ? html`<span class="badge missing">stale</span> ${failure.message} Last answer ${ago((Date.now() - at) / 1000)}; trying again.` : "Updated every 2 s"}</p>
     </div>
     <${Tiles} live=${live} n=${found.n} title=${WINDOWS[chosen].title} />
     ${live.totals.rows === 0 && html`<p class="notice"><span>No row was scored since the service started. Rows appear here as soon as they are.</span></p>`}
-    <div class="panels">
+    <div class="live-panels">
       ${live.gate ? html`<${Bound} found=${found} window=${WINDOWS[chosen]} gate=${live.gate} toQueue=${() => { location.hash = "#/queue"; }} />` : html`<${NoPromise} name=${live.model} />`}
       ${live.drift ? html`<${Drift} found=${found} window=${WINDOWS[chosen]} drift=${live.drift} />` : html`<${NoDrift} />`}
       <${Rate} found=${found} window=${WINDOWS[chosen]} />
@@ -37,7 +37,7 @@ export function View({ model, active }) {
 function Tiles({ live, n, title }) {
   const { gate } = live;
   const share = (name) => (live.totals[name] === null ? null : percent(n[name] / n.rows));
-  return html`<dl class="tiles">
+  return html`<dl class="live-tiles">
     <${Tile} name="rows per second" value=${number(rateNow(live), 3)} note="last 10 s" />
     <${Tile} name="rows" value=${count(n.rows)} note=${title} />
     <${Tile} name="accepted" value=${share("accepted")} note=${title} />
@@ -47,12 +47,12 @@ function Tiles({ live, n, title }) {
   </dl>`;
 }
 
-const Tile = ({ name, value, note, late = false }) => value !== null && html`<div class="tile">
-  <dt>${name}</dt><dd><span class="tile-value number">${value}</span> <small class=${late ? "overdue" : "soft"}>${late ? "! " : ""}${note}</small></dd></div>`;
+const Tile = ({ name, value, note, late = false }) => value !== null && html`<div class="live-tile">
+  <dt>${name}</dt><dd><span class="live-value number">${value}</span> <small class=${late ? "live-late" : "soft"}>${late ? "! " : ""}${note}</small></dd></div>`;
 
-const NoPromise = ({ name }) => html`<section class="card panel"><h2>Error rate of accepted rows</h2>
+const NoPromise = ({ name }) => html`<section class="card live-panel"><h2>Error rate of accepted rows</h2>
   <p>${name} has no gate that promises an accuracy with confidence, so there is no bound to watch. Certify one with labelled rows, and serve it:</p>
   <p><code>vecuq gate model.vecuq labelled.parquet --correct is_correct --accuracy 0.95 -o gate.vecuq</code></p></section>`;
 
-const NoDrift = () => html`<section class="card panel"><h2>Evidence of drift</h2>
+const NoDrift = () => html`<section class="card live-panel"><h2>Evidence of drift</h2>
   <p>This model kept no calibration rows, so new rows have nothing to be compared with. Fit it again with this version of vecuq.</p></section>`;

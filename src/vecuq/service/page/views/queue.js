@@ -37,10 +37,10 @@ export function View({ model, active }) {
   }, active);
   if (deck.failure?.error === "no_store") return html`<${NoStore} />`;
   return html`
-    <div class="queue-top"><${Kinds} kind=${kind} choose=${setKind} decks=${decks} />
+    <div class="q-top"><${Kinds} kind=${kind} choose=${setKind} decks=${decks} />
       <${Progress} deck=${deck} today=${labelledToday(kind, model.name)} />
-      <button class="plain small" onClick=${labeller.change}>${labeller.who ? `Labelling as ${labeller.who}` : "Your name"}</button></div>
-    <p class="soft small queue-what">${KINDS[kind].what}</p>
+      ${labeller.who !== null && html`<button class="plain small" title="Change the name" onClick=${labeller.change}>as ${labeller.who || "nobody"}</button>`}</div>
+    <p class="soft small q-what">${KINDS[kind].what}</p>
     <${Unsent} outbox=${outbox} show=${show} />
     ${deck.failure && html`<${Failure} failure=${deck.failure} retry=${() => deck.load()} />`}
     <div class="queue" id="queue-panel" role="tabpanel" aria-labelledby="queue-${kind}">
@@ -52,7 +52,7 @@ function Work({ deck, model, about, labelling, comment }) {
   if (!deck.loaded) return html`<p class="soft pad">${deck.failure ? "" : "Loading …"}</p>`;
   if (!deck.row) return deck.kind === "audit" && !model.gate ? html`<${NoGate} model=${model} />` : html`<${Nothing} deck=${deck} />`;
   return html`<${List} deck=${deck} about=${about} />
-    <div class="stack">${!deck.open.length && html`<${Nothing} deck=${deck} labelled />`}
+    <div class="q-stack">${!deck.open.length && html`<${Nothing} deck=${deck} labelled />`}
       <${Table} deck=${deck} model=${model} labelling=${labelling} comment=${comment} /></div>`;
 }
 
@@ -63,7 +63,7 @@ function Kinds({ kind, choose, decks }) {
     document.getElementById(`queue-${other(kind)}`).focus();
     event.preventDefault();
   };
-  return html`<div class="kinds" role="tablist" aria-label="Which queue" onKeyDown=${arrow}>
+  return html`<div class="q-kinds" role="tablist" aria-label="Which queue" onKeyDown=${arrow}>
     ${Object.entries(KINDS).map(([key, { title }]) => html`<button key=${key} id="queue-${key}" role="tab" aria-controls="queue-panel"
       aria-selected=${key === kind} tabindex=${key === kind ? 0 : -1} onClick=${() => choose(key)}>${title}
       ${decks[key].loaded && html` <span class="badge number">${waiting(decks[key])}</span>`}</button>`)}
@@ -72,7 +72,7 @@ function Kinds({ kind, choose, decks }) {
 
 /** Move with an arrow key, unless it scrolls what is known of the row. */
 const arrow = (deck, step) => ({ target }) => {
-  const box = target.closest?.(".row-scroll");
+  const box = target.closest?.(".q-scroll");
   const room = !box ? 0 : step > 0 ? box.scrollHeight - box.clientHeight - box.scrollTop : box.scrollTop;
   return room > 1 ? false : deck.move(step);
 };
