@@ -16,7 +16,7 @@ export function Panel({ title, time, lines, format, ticks = format, label, windo
     y: { range },
   } };
   return html`<section class="card live-panel">
-    <header class="bar"><h2 class="grow">${title}</h2><${Legend} lines=${lines} /></header>
+    <header class="bar"><h2 class="grow">${title}</h2>${lines.length > 1 && html`<${Legend} lines=${lines} />`}</header>
     ${children}
     ${time.length > 0 && html`
       <${Chart} data=${[time, ...lines.map(({ values }) => values)]} series=${lines.map(({ values, ...line }) => line)} label=${label}
