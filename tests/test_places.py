@@ -18,7 +18,7 @@ from vecuq.table import write_batches
 from vecuq.workflows.contents import kind_there
 
 # Commands that write without an option to replace anything: they go on with their own file, or write none.
-NEVER = {"audit", "live", "ask", "monitor", "measures", "doctor", "info"}
+NEVER = {"audit", "live", "ask", "monitor", "measures", "doctor", "info", "serve"}
 
 
 def table_bytes(path, make_rows):

@@ -13,7 +13,7 @@ from vecuq.gate import ledger as ledgers
 from vecuq.gate import live_sense
 from vecuq.gate import memory as memories
 from vecuq.gate.ledger import PENDING, RIGHT, WRONG, Ledger
-from vecuq.gate.row_ids import drawn, hashes, row_ids
+from vecuq.gate.names import drawn, hashes, row_ids
 
 
 class OneScore:

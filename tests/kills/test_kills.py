@@ -119,6 +119,8 @@ READ = {
     "monitor": {"calibration"},
     "reproduce": {"data_dir"},
     "score": {"samples"},
+    # The service writes for as long as it runs; it is killed in tests/service.
+    "serve": {"certificate", "certificate_key", "store", "cache"},
 }
 
 

@@ -11,6 +11,7 @@ from .live import Decisions as Decisions
 from .live import Epoch as Epoch
 from .live import LiveGate as LiveGate
 from .live_state import live_of as live_of
+from .names import row_ids as row_ids
 from .partial import PartialGate as PartialGate
 from .partial import ladders_of as ladders_of
 from .partial import rows_needed as rows_needed

@@ -8,6 +8,7 @@ upper bound, once it is overdue, and no error to the evidence that the promise i
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +71,7 @@ class Ledger:
     def add(self, ids: list[str]) -> list[str]:
         """Take new rows, and return those that are therefore forgotten, with or without a label."""
         self.labels.update(dict.fromkeys(ids, PENDING))
-        gone = list(self.labels)[: max(0, len(self.labels) - MOST_AUDITS)]
+        gone = list(islice(self.labels, max(0, len(self.labels) - MOST_AUDITS)))
         self.closed = self.closed.with_rows(
             np.array([self.labels.pop(one) for one in gone], dtype=np.int8), self.allowed
         )

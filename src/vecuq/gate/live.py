@@ -19,7 +19,7 @@ from vecuq.gate.labels import losses_of
 from vecuq.gate.late_labels import UNKNOWN, LateLabels, Updated
 from vecuq.gate.ledger import MOST_AUDITS, RIGHT, WRONG, Ledger, Standing
 from vecuq.gate.memory import ACCEPTED, AUDITED, EARLIER, LABELLED, Memory
-from vecuq.gate.row_ids import drawn, hashes, row_ids
+from vecuq.gate.names import drawn, hashes, row_ids
 
 STATES = ("proven", "unproven", "broken")
 # So many earlier epochs are remembered.
@@ -210,13 +210,15 @@ class LiveGate:
         self.n_unaudited += done.unaudited
         return done
 
-    def recalibrate(self, gate: Gate) -> Epoch:
+    def recalibrate(self, gate: Gate, *, audit: float | None = None) -> Epoch:
         """Go on with another gate: a new epoch begins, without any label. Return what the one before came to.
 
         Labels that still come for rows of an earlier epoch are counted apart: they speak of the gate that decided them.
+        ``audit`` is the share of accepted rows that is drawn from now on, if it changes.
         """
         ended = self.epoch
         usable = _usable(gate)
+        self.audit = self.audit if audit is None else in_range("audit", audit, 0.0, 1.0, ends="(]")
         self.memory.mark(list(self.memory.codes), EARLIER)
         self._close(list(self.ledger.labels), EARLIER)
         self.gate, self.ledger = usable, Ledger(usable.allowed, self.ledger.overdue)

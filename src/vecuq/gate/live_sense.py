@@ -14,7 +14,7 @@ from vecuq.conformal import Doubt, doubted
 from vecuq.gate.ledger import MOST_AUDITS, Closed
 from vecuq.gate.live import MOST_EPOCHS, STATES
 from vecuq.gate.memory import ACCEPTED, AUDITED, EARLIER, MOST_ROWS, Memory
-from vecuq.gate.row_ids import LONGEST, hashes, row_ids
+from vecuq.gate.names import LONGEST, hashes, row_ids
 
 # Made here, for msgspec looks at a field's type only when it first reads one.
 _Overdue = Annotated[int, Meta(ge=1, le=MOST_AUDITS)]

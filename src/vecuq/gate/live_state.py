@@ -16,7 +16,7 @@ from vecuq.gate.ledger import Closed
 from vecuq.gate.live import Epoch, LiveGate
 from vecuq.gate.live_sense import LiveHeader, check_closed, check_ids, check_live
 from vecuq.gate.memory import Memory
-from vecuq.gate.row_ids import DIGEST
+from vecuq.gate.names import DIGEST
 
 VERSION = 1
 

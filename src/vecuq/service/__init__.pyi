@@ -1,6 +1,12 @@
 from .app import create_app as create_app
 from .context import Service as Service
+from .logs import is_plain as is_plain
 from .making import make_service as make_service
+from .running import Started as Started
+from .running import check_service as check_service
+from .running import is_local as is_local
+from .running import serve as serve
 from .settings import Limits as Limits
+from .settings import LogSettings as LogSettings
 from .settings import ServeSettings as ServeSettings
 from .settings import StoreSettings as StoreSettings

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from vecuq._check import in_range, whole_number
+from vecuq._check import in_range, one_of, whole_number
 from vecuq.errors import SettingError
 
 MEGABYTE = 2**20
@@ -49,6 +49,20 @@ class StoreSettings:
 
 
 @dataclass(frozen=True)
+class LogSettings:
+    """What is written to stderr, and how."""
+
+    form: str = "auto"  # json, plain, or auto: plain on a terminal, JSON elsewhere
+    access: str = "errors"  # which requests get a line: off, errors (status 400 and above), all
+    level: str = "info"
+
+    def __post_init__(self) -> None:
+        one_of("form", self.form, ("auto", "json", "plain"))
+        one_of("access", self.access, ("off", "errors", "all"))
+        one_of("level", self.level, ("debug", "info", "warning", "error"))
+
+
+@dataclass(frozen=True)
 class ServeSettings:
     """All that a service is started with."""
 
@@ -65,12 +79,14 @@ class ServeSettings:
     certificate_key: Path | None = None
     reload_every: float = 1.0  # seconds between two looks at the files; 0 never looks
     grace: float = 20.0  # seconds that requests in work have left after SIGTERM
+    logs: LogSettings = field(default_factory=LogSettings)
     supplied: Mapping[str, Any] = field(default_factory=dict)  # what pipelines of answers compare texts with
 
     def __post_init__(self) -> None:
         if not self.models:
             raise SettingError("A service needs at least one saved model.")
-        whole_number("port", self.port, 0)
+        if whole_number("port", self.port, 0) > 65_535:
+            raise SettingError(f"port must be at most 65535; got {self.port}.")
         whole_number("workers", self.workers, 1)
         in_range("reload_every", self.reload_every, 0.0)
         in_range("grace", self.grace, 0.0)

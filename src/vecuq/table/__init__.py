@@ -1,6 +1,6 @@
 """Score tables in memory and on disk."""
 
-from vecuq.table.cells import python_cells
+from vecuq.table.cells import python_cells, without_formulas
 from vecuq.table.choice import CONTRIBUTION, QUALITY, RESERVED, is_added
 from vecuq.table.doubts import warn_of_columns
 from vecuq.table.draws import id_hashes, place_hashes
@@ -58,5 +58,6 @@ __all__ = [
     "row_hashes",
     "stands_for",
     "warn_of_columns",
+    "without_formulas",
     "write_batches",
 ]

@@ -102,6 +102,7 @@ SHORT = {
     "ask": ("--tries", "1", "--timeout", "1"),
     "compare": ("--resamples", "5"),
     "evaluate": ("--resamples", "5"),
+    "serve": ("--port", "0"),
 }
 # Values that only cost time: most sweeps of a solver, resamples, processes.
 _COSTLY = {
@@ -160,6 +161,7 @@ GOOD_LINES = (
     "export gate.vecuq --no-p-values -o model.js",
     "export model.vecuq -o model.json --json",
     "info monitor.vecuq --json",
+    "serve model.vecuq bot=answer_pipeline.vecuq --port 0 --check",
     "monitor model.vecuq new.csv --state s.vecuq",
     "monitor model.vecuq labelled.csv --state monitor.vecuq --json",
     "demo -o folder",
@@ -219,6 +221,8 @@ def command_lines(draw: st.DrawFn, command: str) -> list[str]:
         ]
     if command in ("evaluate", "compare") and draw(st.integers(0, 3)):
         words += draw(st.sampled_from((("--ood", "is_ood"), ("--error", "is_ood"), ("--quality", "quality"))))
+    if command == "serve":  # which would not end by itself
+        words += ["--check"]
     short = SHORT.get(command, ())
     words += [
         word for name, value in zip(short[::2], short[1::2], strict=True) if name not in words for word in (name, value)

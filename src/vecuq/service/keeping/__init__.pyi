@@ -1,0 +1,9 @@
+from .exporting import FORMATS as FORMATS
+from .exporting import Encoder as Encoder
+from .exporting import batch_of as batch_of
+from .exporting import schema_of as schema_of
+from .keeper import Keeper as Keeper
+from .keeper import local_recorder as local_recorder
+from .process import run_keeper as run_keeper
+from .remote import RemoteRecorder as RemoteRecorder
+from .remote import remote_recorder as remote_recorder
