@@ -151,7 +151,7 @@ def test_a_preflight_needs_no_key_and_only_an_allowed_site_gets_one():
     )
     assert open_to.check(before) is None
     assert open_to.is_preflight(before)
-    assert b"x-api-key" in dict(open_to.preflight(before))[b"access-control-allow-headers"]
+    assert b"x-api-key" in dict(open_to.preflight())[b"access-control-allow-headers"]
     assert not open_to.is_preflight(asked(method="OPTIONS", host="localhost"))
     assert not guard().is_preflight(before)
     assert error(guard(), before) == (403, "origin")

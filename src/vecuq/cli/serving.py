@@ -138,5 +138,7 @@ def _doubts(settings: ServeSettings) -> list[str]:
     if settings.api_key is None:
         found.append("Whoever reaches this machine may call the service; a key in VECUQ_API_KEY prevents it.")
     if settings.certificate is None:
-        found.append("Rows and keys travel unencrypted; give --certificate, or put a proxy with TLS before the service.")
+        found.append(
+            "Rows and keys travel unencrypted; give --certificate, or put a proxy with TLS before the service."
+        )
     return found

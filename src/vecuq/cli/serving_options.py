@@ -44,9 +44,7 @@ Check = Annotated[
         rich_help_panel=_ADDRESS,
     ),
 ]
-KeyEnv = Annotated[
-    str, choice("Environment variable with the key that clients must send.", _SAFETY, metavar="NAME")
-]
+KeyEnv = Annotated[str, choice("Environment variable with the key that clients must send.", _SAFETY, metavar="NAME")]
 AllowOrigin = Annotated[
     list[str] | None,
     choice("A site whose pages may call, such as https://app.example; may be repeated.", _SAFETY, metavar="ORIGIN"),
@@ -65,9 +63,7 @@ MaxColumns = Annotated[int, choice("Most columns of a table.", _LIMITS)]
 Timeout = Annotated[
     float, choice("Seconds until the body is here, and until the answer is ready.", _LIMITS, metavar="SECONDS")
 ]
-MaxWaiting = Annotated[
-    int, choice("Requests of one worker that are in work or wait; further ones get 429.", _LIMITS)
-]
+MaxWaiting = Annotated[int, choice("Requests of one worker that are in work or wait; further ones get 429.", _LIMITS)]
 Store = Annotated[
     Path | None, choice("Database for feedback and decisions; without it nothing is kept.", _KEEPING, metavar="FILE")
 ]
@@ -81,9 +77,7 @@ Audit = Annotated[
     float | None,
     choice("Share of accepted rows that is drawn for the audit of a gate.", _KEEPING, show_default="0.05"),
 ]
-LogFormat = Annotated[
-    str, choice("json, plain, or auto: plain on a terminal.", _LOGS, metavar="auto|json|plain")
-]
+LogFormat = Annotated[str, choice("json, plain, or auto: plain on a terminal.", _LOGS, metavar="auto|json|plain")]
 AccessLog = Annotated[
     str, choice("Requests that get a line: off, errors (status 400 and above) or all.", _LOGS, metavar="off|errors|all")
 ]
@@ -95,7 +89,7 @@ ModelKeyEnv = Annotated[
 Models = Annotated[
     list[str],
     typer.Argument(
-        help="Models, gates or pipelines; NAME=FILE gives one a name other than its file's. The first is that of /score.",
+        help="Models, gates or pipelines; NAME=FILE gives one another name than its file's. The first is that of /score.",
         metavar="MODEL",
         show_default=False,
     ),
@@ -176,7 +170,9 @@ def _key(variable: str, named: bool) -> str | None:
         keep_secret(key)
         return key
     if named or variable in os.environ:  # not repeated: it may be the key itself, given by mistake
-        raise SettingError("--api-key-env must name an environment variable with the key; there is none, or it is empty.")
+        raise SettingError(
+            "--api-key-env must name an environment variable with the key; there is none, or it is empty."
+        )
     return None
 
 

@@ -192,6 +192,13 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         held = self.ranker_.kept.held
         return self.ranker_.as_table(held) if len(held) > 1 else None
 
+    def without_warnings(self) -> AnswerPipeline:
+        """Return the same pipeline, which does not warn of answers that were made otherwise: verdicts say it."""
+        check_is_fitted(self)
+        other = copy(self)
+        other._said = {"samples", "question"}
+        return other
+
     def with_gate(self, gate: Gate, *, made: Made | None = None) -> AnswerPipeline:
         """Return a pipeline that decides by another gate, fitted to ``estimator_`` and measures of other answers.
 

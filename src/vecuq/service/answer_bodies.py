@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from vecuq.service.jobs import Job
+from vecuq.service.options import bad_option
 from vecuq.service.table_bodies import TableToScore
 from vecuq.service.wire import encode
 from vecuq.workflows import AnswerFiles, AnswersToScore, Wanted, answers_to_score
@@ -23,12 +24,23 @@ if TYPE_CHECKING:
 @contextmanager
 def opened_answers(job: Job, pipeline: AnswerPipeline) -> Iterator[TableToScore]:
     """Measure the answers of a body; their rows are those of `vecuq score`."""
-    asked, files = job.options, AnswerFiles([job.body])
+    asked = job.options
+    files = AnswerFiles([job.body], map=_mapped(asked.map))
     wanted = Wanted(asked.alpha, asked.explain, asked.missing, replace=asked.replace, confidence=asked.confidence)
     with answers_to_score(pipeline, files, wanted, by=asked.by) as made:
         rows = _WithTexts(made, files) if asked.texts else made.rows
         texts = _texts(made, files) if job.is_recorded else None
         yield TableToScore(rows, made.wanted, made.judge, texts)
+
+
+def _mapped(given: str | None) -> dict[str, str] | None:
+    """Return which fields hold what, as ``vecuq score --map`` takes it."""
+    if given is None:
+        return None
+    pairs = [part.partition("=") for part in given.split(",")]
+    if not all(key.strip() and field.strip() for key, _, field in pairs):
+        raise bad_option(f"The option map is written as answer=reply,samples=drawn; got {given[:40]!r}.")
+    return {key.strip(): field.strip() for key, _, field in pairs}
 
 
 def text_of(record: AnswerRecord) -> dict[str, Any]:

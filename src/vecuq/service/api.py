@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from vecuq._check import one_line
 from vecuq._version import __version__
 from vecuq.service.context import Service
+from vecuq.service.openapi import document_of
 from vecuq.service.refusal import Refusal
 
 # Each has a function routes(service).
@@ -25,6 +26,7 @@ def api_of(service: Service) -> FastAPI:
     for room in _ROOMS:
         if find_spec(f"vecuq.service.{room}") is not None:
             api.include_router(import_module(f"vecuq.service.{room}").routes(service))
+    api.openapi = document_of(api, service)  # type: ignore[method-assign]
     api.add_exception_handler(Refusal, _refused)
     api.add_exception_handler(HTTPException, _http_error)
     api.add_exception_handler(RequestValidationError, _not_valid)
@@ -41,7 +43,7 @@ def _answer(request: Request, refusal: Refusal, headers: dict[str, str] | None =
 
 
 def _refused(request: Request, error: Exception) -> Response:
-    return _answer(request, error if isinstance(error, Refusal) else _internal())
+    return _answer(request, error if isinstance(error, Refusal) else internal())
 
 
 def _http_error(request: Request, error: Exception) -> Response:
@@ -62,8 +64,9 @@ def _not_valid(request: Request, error: Exception) -> Response:
 
 
 def _failed(request: Request, error: Exception) -> Response:
-    return _answer(request, _internal())
+    return _answer(request, internal())
 
 
-def _internal() -> Refusal:
+def internal() -> Refusal:
+    """Return what a client is told of a fault of ours."""
     return Refusal(500, "internal", "The service failed on this request. Its log says more, under this request id.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import re
@@ -14,10 +15,10 @@ from itertools import count
 
 from vecuq.errors import VecuqWarning
 from vecuq.service import tracing
-from vecuq.service.api import api_of
-from vecuq.service.asgi import Answer, Disconnected, Receive, Request, Scope, Send
+from vecuq.service.api import api_of, internal
+from vecuq.service.asgi import Answer, Disconnected, Headers, Receive, Request, Scope, Send
 from vecuq.service.context import Service
-from vecuq.service.exchange import Exchange
+from vecuq.service.exchange import UNKNOWN, Exchange
 from vecuq.service.guard import Guard
 from vecuq.service.judging import JudgeRoute
 from vecuq.service.logs import RequestLog
@@ -30,8 +31,6 @@ _RAW = re.compile(r"(?:/models/(?P<name>[^/]+))?/(?P<what>score|judge)")
 # These are asked by whoever watches the service, also when it is busy or stops.
 _ALWAYS = ("/health", "/ready", "/metrics")
 _GONE = 499  # the client went away; nobody sees this status
-_UNKNOWN = "unknown"  # paths that are no routes would make metrics without end
-_INTERNAL = Refusal(500, "internal", "The service failed on this request. Its log says more, under this request id.")
 _LOG = logging.getLogger("vecuq.service")
 
 
@@ -50,8 +49,6 @@ class Front:
         self._raw |= {"score": ScoreRoute(service, self._work), "judge": JudgeRoute(service, self._work)}
         self.api = api_of(service)
         self._names, self._prefix = count(1), os.urandom(6).hex()
-        self._in_work = 0
-        self.stopping = False  # set when the process was told to end
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or follow the life of the server."""
@@ -62,47 +59,57 @@ class Front:
 
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, count it and log it, whatever happens."""
-        started, self._in_work = time.perf_counter(), self._in_work + 1
-        exchange = Exchange(scope, send, self._id_of(scope), self._guard.headers(scope["path"]))
+        started, counts = time.perf_counter(), self.service.counts
+        counts.in_flight += 1
+        exchange = Exchange(scope, send, self._id_of(scope), self._headers_of(scope))
         try:
-            with tracing.span(scope["path"]):
-                await self._answer(exchange, receive)
+            await self._answer(exchange, receive)
         except Refusal as refusal:
             await exchange.refuse(refusal)
         except Disconnected:
             exchange.status = _GONE
         except Exception:
             _LOG.exception("request %s failed", exchange.request_id)
-            await exchange.refuse(_INTERNAL)
+            await exchange.refuse(internal())
         finally:
-            self._in_work -= 1
+            counts.in_flight -= 1
             self._note(exchange, time.perf_counter() - started)
 
     async def _answer(self, exchange: Exchange, receive: Receive) -> None:
         """Find the route, and let it answer."""
         scope = exchange.scope
-        path = scope["path"]
         refusal = self._guard.check(scope)
         if refusal is not None:
             raise refusal
+        path = scope["path"]
         if path not in _ALWAYS:
             self._refuse_when_full()
+        if scope["method"] == "OPTIONS" and self._guard.is_preflight(scope):
+            await exchange.send_empty(self._guard.preflight())
+            return
         found = _RAW.fullmatch(path)
         if found is None:
             await self.api(scope, receive, exchange.send_with_headers)
-            exchange.route = getattr(scope.get("route"), "path", _UNKNOWN)
+            exchange.route = getattr(scope.get("route"), "path", UNKNOWN)
             return
-        exchange.route = f"/{found['what']}" if found["name"] is None else f"/models/{{name}}/{found['what']}"
+        what, name = found["what"], found["name"]
+        exchange.route = scope["vecuq.route"] = f"/{what}" if name is None else f"/models/{{name}}/{what}"
         if scope["method"] != "POST":
-            raise Refusal(405, "method", f"{path} takes POST; got {scope['method'][:16]}.")
-        exchange.request = Request(scope, receive, found["name"])
-        await exchange.send(await self._raw[found["what"]](exchange.request))
+            raise Refusal(405, "method", f"{exchange.route} takes POST; got {scope['method'][:16]}.")
+        exchange.request = Request(scope, receive, name)
+        with tracing.span(exchange.route):
+            answer = await self._raw[what](exchange.request)
+        await exchange.send(answer, self.service.settings.limits.seconds)
 
     def _refuse_when_full(self) -> None:
-        if self.stopping:
-            raise Refusal(503, "stopping", "The service is stopping. Ask another instance.", retry_after=1)
-        if self._in_work > self.service.settings.limits.waiting:
-            raise Refusal(429, "busy", f"{self._in_work:,} requests are waiting. Try again in a second.", retry_after=1)
+        n_waiting = self.service.counts.in_flight
+        if n_waiting > self.service.settings.limits.waiting:
+            raise Refusal(429, "busy", f"{n_waiting:,} requests are waiting. Try again in a second.", retry_after=1)
+
+    def _headers_of(self, scope: Scope) -> Headers:
+        """Return the headers of every answer to this request."""
+        headers = self._guard.headers(scope["path"])
+        return [*headers, *self._guard.cors(scope)] if self.service.settings.origins else headers
 
     def _id_of(self, scope: Scope) -> str:
         """Return the id of a request: the client's, if it is a plain word, or a new one."""
@@ -129,10 +136,11 @@ class Front:
         """Watch the files of the models while the server runs."""
         await receive()
         warnings.filterwarnings("ignore", category=VecuqWarning)  # nobody reads them here; answers say what matters
+        gc.collect()
+        gc.freeze()  # what is loaded now stays; looking through it again and again took 70 ms each time
         watching = asyncio.create_task(self.service.shelf.watch())
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        self.stopping = True
         watching.cancel()
         with suppress(asyncio.CancelledError):
             await watching

@@ -91,6 +91,7 @@ class Batcher:
             return self._answer(snapshot, scorer, left) if left else len(rows)
         by, ids = scorer.categories_of(rows), scorer.ids_of(rows)
         scored = scorer.scored(values, by)
+        self._service.counts.batch(len(rows))
         counted(self._service, snapshot, scored)
         if self._service.recorder is None or not scorer.options.record:
             _deliver(snapshot, group, scored, ids, None)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from vecuq.service.asgi import JSON, Answer, Headers, Message, Request, Scope, Send
+import asyncio
+
+from vecuq.service.asgi import JSON, Answer, Disconnected, Headers, Message, Request, Scope, Send
 from vecuq.service.bodies import chunks_of
 from vecuq.service.refusal import Refusal
+
+UNKNOWN = "unknown"  # paths that are no routes would make metrics without end
 
 
 class Exchange:
@@ -17,21 +21,30 @@ class Exchange:
         self._headers = [*headers, (b"x-request-id", request_id.encode())]
         self._started = False
         self.request: Request | None = None
-        self.route, self.status = "unknown", 0
+        self.route, self.status = UNKNOWN, 0
         scope["request_id"] = request_id
 
-    async def send(self, answer: Answer) -> None:
-        """Send the answer of a raw route."""
+    async def send(self, answer: Answer, seconds: float) -> None:
+        """Send the answer of a raw route; a client that takes no chunk of a file for so long has lost it."""
         try:
             await self._start(200, answer.content_type, answer.length)
             if answer.file is None:
                 await self._send({"type": "http.response.body", "body": answer.body})
                 return
             for chunk in chunks_of(answer.file):
-                await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
+                async with asyncio.timeout(seconds):
+                    await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
             await self._send({"type": "http.response.body", "body": b""})
+        except TimeoutError:
+            raise Disconnected from None
         finally:
             answer.close()
+
+    async def send_empty(self, headers: Headers) -> None:
+        """Send an answer without a body, which has said all in its headers."""
+        self._started, self.status = True, 204
+        await self._send({"type": "http.response.start", "status": 204, "headers": [*self._headers, *headers]})
+        await self._send({"type": "http.response.body", "body": b""})
 
     async def refuse(self, refusal: Refusal) -> None:
         """Send a refusal, unless an answer has begun already."""

@@ -30,7 +30,7 @@ _MOST_DEATHS = 5  # at once, one after the other, with no other worker left: the
 _SLACK = 5.0  # seconds beyond the grace in which a worker must end
 
 
-class GaveUp(VecuqError):
+class ProcessesError(VecuqError):
     """The processes of the service do not stay alive."""
 
 
@@ -163,7 +163,7 @@ class Fleet:
         if self.stops:
             return
         if not self.announced:
-            raise GaveUp(place.reason or f"The {place.name} ended before it was ready, with code {code}.")
+            raise ProcessesError(place.reason or f"The {place.name} ended before it was ready, with code {code}.")
         self._give_up_if_hopeless(place)
         self._hand_over(place)
         why = place.reason or f"exit code {code}"
@@ -178,7 +178,7 @@ class Fleet:
     def _give_up_if_hopeless(self, place: Place) -> None:
         others = self.workers if place is not self.keeper else []
         if place.deaths >= _MOST_DEATHS and not any(one.ready and one.alive for one in others):
-            raise GaveUp(
+            raise ProcessesError(
                 f"The {place.name} ended {place.deaths} times right after its start; the service gives up. "
                 f"The last reason: {place.reason or 'none was given; see the lines above'}."
             )

@@ -69,7 +69,9 @@ def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, tuple[object,
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
-        raise SettingError(f"host={host!r} is no name or address of this machine, as 127.0.0.1 and 0.0.0.0 are.") from None
+        raise SettingError(
+            f"host={host!r} is no name or address of this machine, as 127.0.0.1 and 0.0.0.0 are."
+        ) from None
     family, _, _, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
     return family, address
 
@@ -79,7 +81,9 @@ def _cannot_bind(settings: ServeSettings, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"port={port} of {host} is in use by another program. Choose another, or port=0 for any free one."
     if error.errno == errno.EACCES:
-        return f"port={port} needs the rights of the administrator, as all below 1024 may. Choose one above, such as 8000."
+        return (
+            f"port={port} needs the rights of the administrator, as all below 1024 may. Choose one above, such as 8000."
+        )
     if error.errno == errno.EADDRNOTAVAIL:
         return f"host={host!r} is no address of this machine. Choose 127.0.0.1, or 0.0.0.0 for all that it has."
     return f"The service cannot listen at {host}, port {port}: {error.strerror or error}."

@@ -85,6 +85,9 @@ def _of_models(service: Service) -> list[Gauge]:
     broken = "1 if a newer file of the model could not be loaded, and the older one is served."
     states = service.shelf.states().items()
     return [
-        *(Gauge("vecuq_model_generation", {"model": name}, one.snapshot.generation, generation) for name, one in states),
+        *(
+            Gauge("vecuq_model_generation", {"model": name}, one.snapshot.generation, generation)
+            for name, one in states
+        ),
         *(Gauge("vecuq_model_file_broken", {"model": name}, one.error is not None, broken) for name, one in states),
     ]

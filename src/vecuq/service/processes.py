@@ -45,8 +45,14 @@ def keeper_main(settings: ServeSettings, address: str, life: Connection, link: C
         from vecuq.service.keeping import run_keeper
 
         stop = threading.Event()
-        threading.Thread(target=lambda: (heard(life), stop.set()), daemon=True).start()
+        threading.Thread(target=_set_at_end, args=(life, stop), daemon=True).start()
         run_keeper(settings, address, on_ready=lambda: tell(link, ready={}), stop=stop)
+
+
+def _set_at_end(life: Connection, stop: threading.Event) -> None:
+    """Wait until nobody holds the other end, which nobody writes to."""
+    heard(life)
+    stop.set()
 
 
 @contextmanager

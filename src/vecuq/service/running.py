@@ -45,7 +45,9 @@ def serve(
     """
     check_certificate(settings)
     if settings.workers > 1 and os.name == "nt":
-        raise SettingError("workers must be 1 on Windows, where processes cannot share a socket; start one service each.")
+        raise SettingError(
+            "workers must be 1 on Windows, where processes cannot share a socket; start one service each."
+        )
     logs.set_up(settings.logs)
     with listening(settings) as sock:
         url = address_of(settings, sock)

@@ -21,10 +21,8 @@ def type_of(schema: Schema) -> str:
     """
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
-    if "enum" in schema:
-        return " or ".join(json.dumps(one) for one in schema["enum"])
-    if "const" in schema:
-        return json.dumps(schema["const"])
+    if "enum" in schema or "const" in schema:
+        return " or ".join(json.dumps(one) for one in schema.get("enum", [schema.get("const")]))
     choices = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
     if choices:
         return " or ".join(dict.fromkeys(type_of(one) for one in choices))

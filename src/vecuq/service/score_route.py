@@ -23,7 +23,7 @@ from vecuq.service.row_scoring import MOST_INLINE, RowScorer
 from vecuq.service.served import Snapshot
 from vecuq.service.table_bodies import score_table
 from vecuq.service.wire import PLAIN, given_in
-from vecuq.service.work import Work
+from vecuq.service.work import Work, too_slow
 
 # Larger bodies are worked on in a thread.
 _SMALL = 64 * 2**10
@@ -56,7 +56,14 @@ class ScoreRoute:
         is_slow = scorer.options.missing == "marginal" or len(rows) * scorer.scores_per_row > MOST_INLINE
         if is_slow or len(rows) > self._limits.rows:
             return await self._in_thread(request, snapshot, query, JSON, JSON, body)
-        return Answer(await self._batcher.submit(snapshot, scorer, rows))
+        answer = self._batcher.submit(snapshot, scorer, rows)
+        if self._service.recorder is None:
+            return Answer(await answer)
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                return Answer(await answer)
+        except TimeoutError:
+            raise too_slow(self._limits.seconds) from None
 
     async def _large(
         self, request: Request, snapshot: Snapshot, query: dict[str, Any], came: Format, out: Format

@@ -92,7 +92,7 @@ def served_of(data: bytes, **supplied: Any) -> Served:
     if isinstance(inside, VecUQPipeline):
         return Served(inside.ranker_, gate, classifier=inside)
     if isinstance(inside, AnswerPipeline) and gate is None:
-        return Served(inside.ranker_, inside.gate_, answers=inside)
+        return Served(inside.ranker_, inside.gate_, answers=inside.without_warnings())
     raise ModelFileError(
         f"It holds a {type(found).__name__}, and the service takes what `vecuq score` takes: a model, a gate on one, a "
         f"pipeline, or a pipeline of answers."

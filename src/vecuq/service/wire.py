@@ -29,6 +29,7 @@ class Options(msgspec.Struct, frozen=True):
     record: bool = True
     replace: bool = False  # whether columns of an earlier scoring are replaced, in tables
     texts: bool = False  # whether a table of answers has the texts too
+    map: str | None = None  # which fields of a file of answers hold what, as in "answer=reply,samples=drawn"
 
 
 PLAIN = Options()
@@ -46,6 +47,7 @@ class GivenOptions(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     record: bool | None = None
     replace: bool | None = None
     texts: bool | None = None
+    map: str | None = None
 
 
 OPTION_NAMES = GivenOptions.__struct_fields__

@@ -86,9 +86,13 @@ def kinds_of(service: Service) -> Kinds:
 
 def run_loop(main: Coroutine[Any, Any, bool]) -> bool:
     """Run a coroutine on uvloop where it is installed."""
+    with asyncio.Runner(loop_factory=_fast_loop()) as runner:
+        return runner.run(main)
+
+
+def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
     try:
         from uvloop import new_event_loop
-    except ImportError:
-        new_event_loop = None
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        return runner.run(main)
+    except ImportError:  # on Windows
+        return None
+    return new_event_loop
