@@ -19,7 +19,10 @@ def reviews(service):
 def marks(page):
     """Which rows of the table bear a mark, by id."""
     found = page.locator(".grid-body [role=row]:has(.marked)")
-    return {row.locator("[role=gridcell]:nth-child(2)").inner_text(): row.locator(".marked").get_attribute("aria-label") for row in found.all()}
+    return {
+        row.locator("[role=gridcell]:nth-child(2)").inner_text(): row.locator(".marked").get_attribute("aria-label")
+        for row in found.all()
+    }
 
 
 def pasted(tab, service, ids, **how):
@@ -116,7 +119,7 @@ def test_the_csv_has_scores_decision_and_marks_and_no_formulas(tab, service):
     rows = list(csv.DictReader(io.StringIO(saved.path().read_text("utf-8"), newline="")))
     assert [row["id"] for row in rows] == ["'=1+1", "plain", 'say "a,b"']
     assert [row["mark"] for row in rows] == ["wrong", "", ""]
-    assert set(row["decision"] for row in rows) <= {"flagged", "not flagged"}
+    assert {row["decision"] for row in rows} <= {"flagged", "not flagged"}
     assert float(rows[0]["uncertainty"]) > float(rows[1]["uncertainty"])
 
 

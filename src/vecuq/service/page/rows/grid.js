@@ -32,7 +32,8 @@ export function Grid({ columns, order, at, sort, label, rowClass, onMove, onOpen
     if (element.scrollTop > above) element.scrollTop = above;
     else if (element.scrollTop < below) element.scrollTop = below;
   }, [at, order]);
-  useEffect(() => { if (at < 0 && box.current) box.current.scrollTop = 0; }, [order]);
+  useLayoutEffect(() => { if (at < 0) { box.current.scrollTop = 0; setTop(0); } }, [order]);
+  useEffect(() => { if (document.activeElement === document.body) box.current.focus({ preventScroll: true }); }, []); // keys work at once
 
   const page = Math.max(1, visible - 2);
   const keys = {
