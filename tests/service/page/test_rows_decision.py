@@ -1,7 +1,6 @@
 """The slider: what is flagged or accepted, what is certified and what is only observed; two columns compared."""
 
 import numpy as np
-import pytest
 
 from vecuq.evaluation import accuracy_coverage_area
 
@@ -75,7 +74,8 @@ def test_the_curve_is_that_of_the_library(scored, known, files):
           const { walkOf, curveOf } = await import("/page/rows/deciding.js");
           const { orderOf } = await import("/page/rows/table.js");
           const uncertainty = Float64Array.from(u);
-          const table = { n: u.length, nMissing: 0, uncertainty, ranked: orderOf({ kind: "number", values: uncertainty }, true) };
+          const ranked = orderOf({ kind: "number", values: uncertainty }, true);
+          const table = { n: u.length, nMissing: 0, uncertainty, ranked };
           return curveOf(table, walkOf(table, Float64Array.from(correct)), u.length);
         }""",
         [u.tolist(), correct.tolist()],

@@ -4,7 +4,6 @@ import gzip
 import json
 
 import numpy as np
-import pytest
 
 
 def uncertainties(page):
