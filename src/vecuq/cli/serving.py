@@ -75,7 +75,7 @@ def serve(
         from vecuq.service import check_service, serve
 
         if check:
-            _greet(settings, check_service(settings))
+            _say(settings, check_service(settings), err=False)
             return
         in_order = serve(settings, on_ready=lambda started: _greet(settings, started), open_browser=open_page)
     if not in_order:  # a second Ctrl-C
@@ -102,10 +102,7 @@ def _greet(settings: ServeSettings, started: Started) -> None:
     from vecuq.service import is_plain
 
     if is_plain(settings.logs, sys.stderr):
-        for line in _greeting(settings, started):
-            echo(line, err=True)
-        for one in _doubts(settings):
-            note(one)
+        _say(settings, started, err=True)
         return
     logger = logging.getLogger(_LOG)
     store = None if settings.store is None else str(settings.store.path)
@@ -115,10 +112,16 @@ def _greet(settings: ServeSettings, started: Started) -> None:
         logger.warning(one)
 
 
+def _say(settings: ServeSettings, started: Started, *, err: bool) -> None:
+    for line in _greeting(settings, started):
+        echo(line, err=err)
+    for one in _doubts(settings):
+        note(one)
+
+
 def _greeting(settings: ServeSettings, started: Started) -> list[str]:
-    names = {"vecuq at": started.url}
     width = max(len(name) for name in (*started.kinds, "feedback"))
-    lines = [f"{name} {value}" for name, value in names.items()]
+    lines = [f"vecuq at {started.url}"]
     for name, kind in started.kinds.items():
         route = "/score" if name == settings.default_model else f"/models/{name}/score"
         lines.append(f"  {name:<{width}}  {kind}, at {route}")

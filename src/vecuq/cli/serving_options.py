@@ -89,7 +89,7 @@ ModelKeyEnv = Annotated[
 Models = Annotated[
     list[str],
     typer.Argument(
-        help="Models, gates or pipelines; NAME=FILE gives one another name than its file's. The first is that of /score.",
+        help="Models, gates or pipelines; NAME=FILE names one otherwise than its file. The first is that of /score.",
         metavar="MODEL",
         show_default=False,
     ),
