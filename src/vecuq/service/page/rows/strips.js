@@ -15,7 +15,7 @@ export const Strips = ({ model, values }) => html`<ul class="strips">
 function Line({ name, value, quantiles, flipped }) {
   const known = typeof value === "number" && Number.isFinite(value);
   const part = known && quantiles ? share(quantiles, value) : null;
-  const words = !known ? "missing" : part === null ? "" : placeWords(part);
+  const words = !known ? "missing" : part === null ? "" : placeWords(quantiles, value);
   const unusual = part !== null && (flipped ? part <= 0.025 : part >= 0.975);
   return html`<li>
     <span class="strip-name" title=${name}>${name}${flipped && html` <small class="soft" title="higher means more confident">(flipped)</small>`}</span>
