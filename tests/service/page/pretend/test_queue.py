@@ -7,6 +7,7 @@ import pytest
 
 COLUMNS = ["entropy", "confidence"]
 QUANTILES = {"entropy": [k / 50 for k in range(101)], "confidence": [k / 100 for k in range(101)]}
+MEDIANS = {"entropy": 1.0, "confidence": 0.5}
 GATE = {"kind": "accuracy", "value": 0.95, "certified": True, "certificate": {}, "table": []}
 SIZES = [(400, "light"), (400, "dark"), (1280, "light"), (1280, "dark")]
 
@@ -23,7 +24,7 @@ def model_of(name="gate", *, gate=GATE, takes="rows"):
         "flipped": ["confidence"],
         "n_held": 200,
         "smallest_alpha": 0.005,
-        "calibration": {"columns": QUANTILES, "uncertainty": QUANTILES["entropy"], "medians": {}},
+        "calibration": {"columns": QUANTILES, "uncertainty": QUANTILES["entropy"], "medians": MEDIANS},
         "exportable": False,
         "gate": gate,
     }
