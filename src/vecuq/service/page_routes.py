@@ -50,8 +50,17 @@ class PageFile:
 
 def page_files() -> dict[str, PageFile]:
     """Return every file of the page by its path under ``/page/``, and the scorer that the browser uses."""
-    found = {name: PageFile.of(name, each.read_bytes()) for name, each in _walk(files("vecuq.service") / "page")}
-    return {**found, "scorer.js": PageFile.of("scorer.js", scorer_source().encode())}
+    found = {name: each.read_bytes() for name, each in _walk(files("vecuq.service") / "page")}
+    found["index.html"] = _preloading(found["index.html"], sorted(found))
+    found["scorer.js"] = scorer_source().encode()
+    return {name: PageFile.of(name, content) for name, content in found.items()}
+
+
+def _preloading(page: bytes, names: list[str]) -> bytes:
+    """Return the page with a link to every module: they load at once, instead of one after the other finds it."""
+    modules = [name for name in names if name.endswith(".js") and (name.endswith(".module.js") or "vendor/" not in name)]
+    links = "\n".join(f'<link rel="modulepreload" href="/page/{name}">' for name in modules)
+    return page.replace(b"</head>", f"{links}\n</head>".encode())
 
 
 def routes(service: Service) -> APIRouter:

@@ -14,10 +14,10 @@ export function gridColumns({ table, model, decided, marks, narrow }) {
   const plain = (name) => plainColumn(table, name, model);
   const has = (name) => table.columns.has(name);
   return [
-    { key: "rank", title: "#", label: "rank by uncertainty", width: narrow ? 46 : 68, align: "end", cell: (row) => (scored(row) ? count(table.rank[row] + 1) : "–") },
+    { key: "rank", title: "#", label: "rank by uncertainty", width: narrow ? 44 : 68, align: "end", cell: (row) => (scored(row) ? count(table.rank[row] + 1) : "–") },
     ...(has("id") && !model.columns.includes("id") ? [{ ...plain("id"), width: narrow ? 84 : 120, grow: false }] : []),
     { key: "uncertainty", title: narrow ? "uncert." : "uncertainty", label: "uncertainty", width: narrow ? 80 : 120, align: "end", cell: (row) => uncertain(table.uncertainty[row], decimals, least, most) },
-    ...(table.pValue ? [{ key: "p_value", title: "p-value", width: narrow ? 66 : 88, align: "end", cell: fixedCell(table.pValue, Math.min(Math.max(Math.ceil(-Math.log10(model.smallest_alpha ?? 0.001)), 3), 6)) }] : []),
+    ...(table.pValue ? [{ key: "p_value", title: "p-value", width: narrow ? 76 : 88, align: "end", cell: fixedCell(table.pValue, Math.min(Math.max(Math.ceil(-Math.log10(model.smallest_alpha ?? 0.001)), 3), 6)) }] : []),
     { key: "decision", title: "decision", width: narrow ? 92 : 104, sortable: false, cell: (row) => html`<${Decision} decided=${decided} row=${row} scored=${scored(row)} />` },
     { key: "mark", title: "mark", width: 60, sortable: false, cell: (row) => marked(marks.get(row)) },
     ...(table.pWrong ? [{ key: "p_wrong", title: "p wrong", label: "probability of being wrong", width: 88, align: "end", cell: (row) => percent(table.pWrong[row]) }] : []),

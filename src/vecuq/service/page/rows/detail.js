@@ -30,7 +30,7 @@ export function Detail({ table, model, row, decided, marks, by, pick }) {
     <section><h3>Columns against the calibration rows</h3><${Strips} model=${model} values=${body} /></section>
     ${table.scored.length > 0 && html`<details open><summary>Place in the score map</summary>
       <${ScoreMap} table=${table} model=${model} row=${row} body=${body} pick=${pick} /></details>
-    ${(model.exportable || model.takesRows) && html`<details><summary>What if</summary><${WhatIf} model=${model} body=${body} uncertainty=${scored ? uncertainty : null} pValue=${pValue} /></details>`}`}
+    ${(model.exportable || model.takesRows) && html`<details><summary>What if</summary><${WhatIf} model=${model} body=${body} ranges=${ranges(table, model)} uncertainty=${scored ? uncertainty : null} pValue=${pValue} /></details>`}`}
     <${Others} table=${table} row=${row} />
   </div>`;
 }
@@ -58,6 +58,17 @@ function knownReason(table, row) {
   const why = table.value("why", row);
   if (why === null || !table.scored.every((name) => table.columns.has(`contribution_${name}`))) return null;
   return { why, contributions: Object.fromEntries(table.scored.map((name) => [name, table.value(`contribution_${name}`, row)])) };
+}
+
+/** Smallest and largest value of each column: of the calibration rows where they are known, else of these rows. */
+function ranges(table, model) {
+  const ends = (name) => {
+    const quantiles = model.quantiles[name];
+    if (quantiles) return [quantiles[0], quantiles[quantiles.length - 1]];
+    const known = table.numbers(name).filter(Number.isFinite);
+    return known.length ? [known.reduce((a, b) => Math.min(a, b)), known.reduce((a, b) => Math.max(a, b))] : [0, 1];
+  };
+  return Object.fromEntries(table.scored.map((name) => [name, ends(name)]));
 }
 
 function Others({ table, row }) {

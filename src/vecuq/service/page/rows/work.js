@@ -42,7 +42,7 @@ export function Work({ table, model, source, by, active, close }) {
   const order = useMemo(() => chosen(found, [known[used][1]]), [found, used, moves]);
   const columns = useMemo(() => gridColumns({ table, model, decided, marks, narrow }), [table, model, decided, marks, narrow]);
   const row = at >= 0 && at < order.length ? order[at] : -1;
-  useFollow(order, row, setAt);
+  useFollow(order, row, at, setAt);
 
   const show = (place) => { setAt(place); setPanel("row"); setOpen(true); };
   const pick = (target) => { const place = order.indexOf(target); if (place >= 0) setAt(place); };
@@ -123,12 +123,12 @@ function counts(table, key, test, decided, marks) {
   return key === "accepted" ? decided.n : table.n - decided.n;
 }
 
-/** The cursor stays on its row when another order puts it elsewhere. */
-function useFollow(order, row, setAt) {
+/** The cursor stays on its row when the slider puts it elsewhere; a search or another order begins at the top. */
+function useFollow(order, row, at, setAt) {
   const last = useRef({ order, row });
   useEffect(() => {
     const { order: before, row: was } = last.current;
-    if (before !== order && was >= 0 && was !== row) setAt(order.indexOf(was));
+    if (before !== order && at >= 0 && was >= 0 && was !== row) setAt(order.indexOf(was));
     last.current = { order, row };
   }, [order, row]);
 }

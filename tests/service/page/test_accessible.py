@@ -1,0 +1,116 @@
+"""axe-core finds nothing, in light and dark, wide and narrow, in every view and state; nothing overflows."""
+
+import pytest
+
+
+@pytest.fixture
+def axe():
+    """Return what axe-core complains about."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    def complaints(page, where):
+        found = Axe().run(page).response["violations"]
+        return [f"{where}: {one['id']} {[node['html'][:120] for node in one['nodes']][:3]}" for one in found]
+
+    return complaints
+
+
+def fits(page, where):
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return [] if wide <= 0 else [f"{where}: {wide} px too wide"]
+
+
+LOOKS = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_the_rows_are_accessible_in_every_state(scored, axe, width, scheme):
+    found = []
+    page = scored("gate", width=width, scheme=scheme)
+
+    def look(where):
+        found.extend([*axe(page, where), *fits(page, where)])
+
+    look("table")
+    page.click("#panel-decision") if width == 400 else None
+    page.wait_for_selector(".curve canvas")
+    look("decision")
+    page.click("#row-1")
+    page.wait_for_selector(".bars li")
+    page.click("summary:has-text('What if')")
+    page.keyboard.press("w")
+    page.wait_for_selector(".toast")
+    look("row, mark, what if")
+    page.click("#panel-compare")
+    page.wait_for_selector(".plain-table td")
+    look("compare")
+    page.fill(".search", "nowhere")
+    page.wait_for_selector("text=No rows to show")
+    look("nothing found")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog[open]")
+    look("help")
+    assert found == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_start_progress_and_the_other_views_are_accessible(tab, service, files, axe, width, scheme):
+    found = []
+    page = tab(service, width=width, scheme=scheme)
+
+    def look(where):
+        found.extend([*axe(page, where), *fits(page, where)])
+
+    page.wait_for_selector(".drop")
+    look("start")
+    page.route("**/score?*", lambda route: None)
+    page.set_input_files("input[type=file]", files.folder / "rows.csv")
+    page.wait_for_selector("progress")
+    look("progress")
+    page.select_option("select[aria-label=Model]", "gate")
+    for view in ("queue", "live", "model"):
+        page.click(f"#tab-{view}")
+        page.wait_for_selector(f"#view-{view} h2")
+        look(view)
+    assert found == []
+
+
+def test_answers_are_accessible(scored, axe):
+    page = scored("judge", "answers.jsonl")
+    page.click("#row-0")
+    page.wait_for_selector(".samples")
+    assert axe(page, "answers") == []
+
+
+def test_the_page_can_be_used_without_a_mouse(tab, service, expect):
+    page = tab(service)
+    page.wait_for_selector(".drop")
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.locator("button:has-text('Choose a file')")).to_be_focused()
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+    page.keyboard.press("Tab")
+    page.keyboard.type("id,entropy,knn,confidence\na,1,2,0.5\nb,2,4,0.2\n")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".grid [role=gridcell]")
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.className") == "grid":
+            break
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("w")
+    expect(page.locator(".marked")).to_have_count(1)
+
+
+def test_nothing_moves_for_those_who_want_no_motion(tab, service):
+    page = tab(service)
+    page.emulate_media(reduced_motion="reduce")
+    page.wait_for_selector(".drop")
+    page.set_input_files("input[type=file]", {"name": "x.docx", "mimeType": "", "buffer": b"no"})
+    page.wait_for_selector(".toast")
+    assert page.evaluate("document.getAnimations().length") == 0
