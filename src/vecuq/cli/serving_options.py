@@ -89,7 +89,7 @@ ModelKeyEnv = Annotated[
 Models = Annotated[
     list[str],
     typer.Argument(
-        help="Models, gates or pipelines; NAME=FILE gives one another name than its file's. The first is that of /score.",
+        help="Models, gates or pipelines; NAME=FILE names one otherwise than its file. The first is that of /score.",
         metavar="MODEL",
         show_default=False,
     ),
@@ -168,6 +168,8 @@ def _key(variable: str, named: bool) -> str | None:
     key = os.environ.get(variable, "").strip()
     if key:
         keep_secret(key)
+        if not (key.isascii() and key.isprintable() and " " not in key):
+            raise SettingError("The key in --api-key-env must be one word of printable ASCII letters.")
         return key
     if named or variable in os.environ:  # not repeated: it may be the key itself, given by mistake
         raise SettingError(

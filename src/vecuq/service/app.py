@@ -89,8 +89,10 @@ class Front:
             return
         found = _RAW.fullmatch(path)
         if found is None:
-            await self.api(scope, receive, exchange.send_with_headers)
-            exchange.route = getattr(scope.get("route"), "path", UNKNOWN)
+            try:
+                await self.api(scope, receive, exchange.send_with_headers)
+            finally:
+                exchange.route = getattr(scope.get("route"), "path", UNKNOWN)
             return
         what, name = found["what"], found["name"]
         exchange.route = scope["vecuq.route"] = f"/{what}" if name is None else f"/models/{{name}}/{what}"

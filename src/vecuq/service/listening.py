@@ -108,10 +108,10 @@ def check_certificate(settings: ServeSettings) -> None:
         # An encrypted key would ask for its password, which nobody is there to type.
         context.load_cert_chain(settings.certificate, settings.certificate_key, password="")
     except (ssl.SSLError, OSError, ValueError) as error:
-        reason = getattr(error, "reason", None) or str(error)
+        reason = str(getattr(error, "reason", None) or "").lower().replace("_", " ")
         raise SettingError(
             f"{settings.certificate} and {settings.certificate_key} are no certificate with its key, in PEM format and "
-            f"without a password: {str(reason).lower().replace('_', ' ')}."
+            f"without a password{f' ({reason})' if reason else ''}."
         ) from None
 
 

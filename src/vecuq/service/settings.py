@@ -91,7 +91,7 @@ class ServeSettings:
         in_range("reload_every", self.reload_every, 0.0)
         in_range("grace", self.grace, 0.0)
         if (self.certificate is None) != (self.certificate_key is None):
-            raise SettingError("TLS needs both files: certificate and certificate_key.")
+            raise SettingError("TLS needs both files, certificate=FILE and certificate_key=FILE.")
 
     @property
     def default_model(self) -> str:

@@ -10,20 +10,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vecuq._check import Array
+from vecuq._files import BATCH_BYTES
 from vecuq._run import ahead
+from vecuq.errors import TableError
 from vecuq.service.answers_out import rows_out
 from vecuq.service.errors_said import BODY
-from vecuq.service.formats import CSV, JSON
+from vecuq.service.formats import CSV, JSON, LINES
 from vecuq.service.jobs import Job, no_rows
 from vecuq.service.recorder import Decided
 from vecuq.service.refusal import Refusal
 from vecuq.service.row_scoring import ScoredColumns
-from vecuq.service.wire import encode, texts_of
-from vecuq.table import CONTRIBUTION, PartFile, TableReader, TableSource, write_batches
+from vecuq.service.wire import LONGEST_ID, encode, texts_of
+from vecuq.table import CONTRIBUTION, PartFile, TableReader, TableSource, unfolded, write_batches
 from vecuq.workflows import BatchScorer, Judge, MeasuredOutputs, Rows, Wanted
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+# A text may be written in every row that stands once in the body.
+_TEXTS, _TIMES_BODY = (CSV, LINES), 4
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,7 @@ def score_table(job: Job) -> None:
         if job.out == JSON:
             _write_json(job, batches)
         else:
-            write_batches(job.answer, (_decided(batch, decided) for batch, _, _, decided in batches))
+            write_batches(job.answer, _bounded(job, (_decided(batch, decided) for batch, _, _, decided in batches)))
 
 
 @contextmanager
@@ -117,7 +122,10 @@ def _ids_of(batch: pa.RecordBatch, name: str) -> list[str | None]:
         return [None] * len(batch)
     kind = batch.schema.field(name).type
     named = pt.is_integer(kind) or pt.is_string(kind) or pt.is_large_string(kind)
-    return texts_of(batch[name].to_pylist()) if named else [None] * len(batch)
+    ids: list[str | None] = texts_of(batch[name].to_pylist()) if named else [None] * len(batch)
+    if any(one is not None and len(one) > LONGEST_ID for one in ids):
+        raise TableError(f"Ids have at most {LONGEST_ID} characters; in the column {name!r} some are longer.")
+    return ids
 
 
 def _columns_of(ranked: pa.RecordBatch, columns: Iterable[str]) -> ScoredColumns:
@@ -148,6 +156,18 @@ def _decided(batch: pa.RecordBatch, decided: Decided | None) -> pa.RecordBatch:
     if decided.accept is not None:
         batch = batch.set_column(batch.schema.names.index("accept"), "accept", pa.array(decided.accept))
     return batch if decided.audit is None else batch.append_column("audit", pa.array(decided.audit))
+
+
+def _bounded(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield batches as they are written; refuse an answer that is many times larger than any body."""
+    most, n_bytes = _TIMES_BODY * job.service.settings.limits.body, 0
+    for batch in batches:
+        for piece in unfolded(batch, BATCH_BYTES) if job.out in _TEXTS else (batch,):
+            job.deadline.check()
+            n_bytes += piece.nbytes
+            if n_bytes > most:
+                raise Refusal(413, "too_large", f"The answer has more than {most:,} bytes. Send fewer rows at a time.")
+            yield piece
 
 
 def _write_json(job: Job, batches: Iterable[Scored]) -> None:

@@ -22,6 +22,7 @@ from vecuq.table.source import (
     stands_for,
 )
 from vecuq.table.suspicions import Suspicion, find_suspicions
+from vecuq.table.widths import unfolded
 from vecuq.table.writing import STDOUT_FORMATS, write_batches
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "read_table",
     "row_hashes",
     "stands_for",
+    "unfolded",
     "warn_of_columns",
     "without_formulas",
     "write_batches",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,3 +109,27 @@ def plain(array: pa.Array) -> pa.Array:
         array = pc.run_end_decode(array)
     wanted = plain_type(array.type)
     return array if array.type == wanted else array.cast(wanted)
+
+
+def unfolded(batch: pa.RecordBatch, most_bytes: int) -> Iterator[pa.RecordBatch]:
+    """Yield a batch in pieces in which every cell has bytes of its own; each takes about ``most_bytes``, or is one row.
+
+    Formats of text write every cell out, however many share the same bytes in memory.
+    """
+    import pyarrow as pa
+
+    shared = [shares(column.type) for column in batch.columns]
+    if not any(shared):
+        yield batch
+        return
+    row = sum(widest(column) for column, is_shared in zip(batch.columns, shared, strict=True) if is_shared)
+    step = max(1, most_bytes // max(row, 1))
+    for start in range(0, len(batch), step):
+        cells = [_own(column) for column in batch.slice(start, step).columns]
+        yield pa.RecordBatch.from_arrays(cells, names=batch.schema.names)
+
+
+def _own(array: pa.Array) -> pa.Array:
+    import pyarrow.types as pt
+
+    return plain(array.dictionary_decode() if pt.is_dictionary(array.type) else array)
