@@ -6,6 +6,7 @@ import time
 import pytest
 
 SIZES = [(400, "light"), (400, "dark"), (1280, "light"), (1280, "dark")]
+LEVELS = [k / 100 for k in range(101)]
 MODEL = {
     "name": "gate",
     "kind": "gate",
@@ -16,7 +17,7 @@ MODEL = {
     "flipped": [],
     "n_held": 200,
     "smallest_alpha": 0.005,
-    "calibration": {"columns": {"entropy": [0, 1]}, "uncertainty": [0, 1], "medians": {"entropy": 0.5}},
+    "calibration": {"columns": {"entropy": LEVELS}, "uncertainty": LEVELS, "medians": {"entropy": 0.5}},
     "exportable": False,
     "gate": None,
 }

@@ -254,6 +254,10 @@ def test_skipped_rows_come_again_at_the_end(pretend, queues):
     page.get_by_text("All done").wait_for()
     queues.wait(page, 6)
     assert [label["id"] for label in queues.kept] == ["r1", "r2", "r3", "r4", "r5", "r0"]
+    queues.rows["review"].append(row_of(9))
+    page.get_by_role("button", name="Look again").click()
+    expects(page, "r9")
+    page.get_by_text("All done").wait_for(state="hidden")
 
 
 def test_the_labeller_is_asked_once_and_may_stay_without_a_name(pretend, queues):
