@@ -64,6 +64,9 @@ COMMANDS = {
         "Write a saved model so that other programs score with it: as ONNX, as JSON, or as a script for browsers.",
     ),
     "serve": Entry("serving:serve", "Serve saved models over HTTP, with feedback and a page to work in."),
+    "feedback": Entry(
+        "keeping:feedback", "Write the feedback that a service keeps as a table, with the rows it is about."
+    ),
     "monitor": Entry("monitoring:monitor", "Watch a stream of rows for drift from the calibration rows."),
     "demo": Entry("ranking:demo", "Run the whole job on bundled example data: an ensemble on handwritten digits."),
     "reproduce": Entry("studies:reproduce", "Compute the paper's tables and figures again, beside the printed ones."),

@@ -10,8 +10,10 @@ import typer
 from vecuq import workflows
 from vecuq.cli import comparing
 from vecuq.cli.answer_options import Jobs, Kind, Map, Renormalise, Samples, Strict, for_judge
+from vecuq.cli.keeping import say_store_audit
 from vecuq.cli.options import KINDS, TABLES, AsJson, Force, table_argument
 from vecuq.cli.talk import echo, friendly_errors, print_json, print_table, usage_errors, working
+from vecuq.service import keeping
 
 _TARGET, _LABELS = "The target (one of these)", "The labels"
 
@@ -235,7 +237,10 @@ def audit(
     gate_file: Annotated[
         Path, typer.Argument(help="Gate, or pipeline of answers.", metavar="GATE", show_default=False)
     ],
-    later: Annotated[list[Path], table_argument(f"Later rows with labels, drawn at random: {TABLES}.", "LATER")],
+    later: Annotated[
+        list[Path],
+        table_argument(f"Later rows with labels, drawn at random: {TABLES}; or the store of a service.", "LATER"),
+    ],
     correct: Correct = None,
     wrong: Wrong = None,
     graded: Annotated[str | None, _label("Or: column with a quality between 0 and 1.", "--quality-column")] = None,
@@ -262,10 +267,13 @@ def audit(
 
     The labels must be a random sample of the rows that were decided, not those that somebody found suspicious. The exit
     code is 0 whatever the verdict: kept, broken, or open (too few labels to say). `vecuq score --state` draws such rows
-    by itself, and `vecuq live` takes their labels.
+    by itself, and `vecuq live` takes their labels; a service with `--store` does both, and its store is read as it is.
     """
     with usage_errors():
         labels = workflows.LabelColumns(correct, wrong, graded, group, by)
+        if len(later) == 1 and keeping.is_database(later[0]):
+            say_store_audit(gate_file, later[0], labels, say=_say_audit, as_json=as_json)
+            return
         rows, supplied = for_judge(context, gate_file, later)
     with friendly_errors():
         _say_audit(workflows.audit(gate_file, rows, labels, supplied=supplied), as_json=as_json)

@@ -10,13 +10,14 @@ import typer
 from vecuq import workflows
 from vecuq.cli.options import AsJson
 from vecuq.cli.talk import friendly_errors, print_json, print_lines
+from vecuq.service import keeping
 
 
 def info(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A saved model, pipeline, gate, live gate, sketch, monitor, Conformal, or counts.",
+            help="A saved model, pipeline, gate, live gate, sketch, monitor, Conformal, counts, or a service's store.",
             metavar="FILE",
             show_default=False,
         ),
@@ -25,7 +26,7 @@ def info(
 ) -> None:
     """Show what a saved file holds: columns, directions, thresholds, rows, settings, checksum, version, date."""
     with friendly_errors():
-        found = workflows.info(file)
+        found = keeping.describe_store(file) if keeping.is_database(file) else workflows.info(file)
         if as_json:
             print_json(found)
         else:

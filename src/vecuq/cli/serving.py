@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from vecuq.cli import comparing
 from vecuq.cli import serving_options as options
 from vecuq.cli.talk import echo, friendly_errors, note, usage_errors
+from vecuq.cli.wording import as_options
 from vecuq.errors import SettingError
 
 if TYPE_CHECKING:
@@ -66,10 +67,8 @@ def serve(
     Ends at Ctrl-C or SIGTERM, when requests in work are answered. Clients send the key that VECUQ_API_KEY holds.
     """
     with usage_errors():
-        given = context.params
-        settings = options.settings_of(
-            given, key_named=_is_given(context, "api_key_env"), supplied=comparing.supplied_models(_comparing(context))
-        )
+        named = _is_given(context, "api_key_env")
+        settings = options.settings_of(context.params, key_named=named, supplied=_supplied(context))
     with friendly_errors():
         _refuse_without_packages()
         from vecuq.service import check_service, serve
@@ -86,10 +85,13 @@ def _is_given(context: typer.Context, name: str) -> bool:
     return str(getattr(context.get_parameter_source(name), "name", "")) == "COMMANDLINE"
 
 
-def _comparing(context: typer.Context) -> dict[str, object]:
-    """Return the options that compare answers; the key of the endpoints has another name here."""
-    names = {name: "model_key_env" if name == "api_key_env" else name for name in comparing.MODELS}
-    return {name: context.params[own] for name, own in names.items()}
+def _supplied(context: typer.Context) -> dict[str, Any]:
+    """Return the models that compare answers; the key of their endpoints has an option of its own here."""
+    own = {"api_key_env": "model_key_env"}
+    try:
+        return comparing.supplied_models({name: context.params[own.get(name, name)] for name in comparing.MODELS})
+    except SettingError as error:
+        raise SettingError(as_options(str(error)).replace("--api-key-env", "--model-key-env")) from None
 
 
 def _refuse_without_packages() -> None:

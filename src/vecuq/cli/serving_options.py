@@ -168,6 +168,8 @@ def _key(variable: str, named: bool) -> str | None:
     key = os.environ.get(variable, "").strip()
     if key:
         keep_secret(key)
+        if not (key.isascii() and key.isprintable() and " " not in key):
+            raise SettingError("The key in --api-key-env must be one word of printable ASCII letters.")
         return key
     if named or variable in os.environ:  # not repeated: it may be the key itself, given by mistake
         raise SettingError(

@@ -48,6 +48,7 @@ def routes(service: Service) -> APIRouter:
         one; the label of an audit is final.
         """
         keeper = _recorder(service)
+        _refuse_other_types(request)
         found = _decoded(await _body(request, limits), request.headers.get("who"))
         return _json(_Taken(await keeper.feedback(found)))
 
@@ -97,6 +98,13 @@ def _recorder(service: Service) -> Recorder:
     if service.recorder is None:
         raise Refusal(503, "no_store", "This service keeps no feedback. Start it with --store FILE.")
     return service.recorder
+
+
+def _refuse_other_types(request: Request) -> None:
+    """Raise for a body that does not say that it is JSON: forms of other sites cannot say so without asking first."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Refusal(415, "content_type", "Feedback is JSON; send it with Content-Type: application/json.")
 
 
 async def _body(request: Request, limits: Limits) -> bytes:

@@ -24,7 +24,7 @@ from vecuq.service.settings import ServeSettings
 
 _log = logging.getLogger(logs.NAME)
 _SPAWN = get_context("spawn")
-_AT_ONCE = 10.0  # a process that ends sooner than this did so at once
+_AT_ONCE = 10.0  # a process that ends before it was ready for so many seconds did so at once
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 10.0  # seconds before it is started again
 _MOST_DEATHS = 5  # at once, one after the other, with no other worker left: then the parent gives up
 _SLACK = 5.0  # seconds beyond the grace in which a worker must end
@@ -42,7 +42,7 @@ class Place:
     sock: socket.socket | None = None
     process: Any = None
     link: Connection | None = None
-    began: float = 0.0
+    began: float = 0.0  # when it was ready
     again_at: float = 0.0
     deaths: int = 0  # at once, one after the other
     ready: bool = False
@@ -114,7 +114,7 @@ class Fleet:
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         theirs.close()
-        place.process, place.link, place.began, place.ready, place.reason = process, ours, time.monotonic(), False, None
+        place.process, place.link, place.ready, place.reason = process, ours, False, None
 
     def _wait_seconds(self) -> float | None:
         """Return how long nothing is to be done unless a process says something."""
@@ -143,7 +143,7 @@ class Fleet:
             if place.link:
                 tell(place.link, total=summed([self.past, *(one.counts for one in self.workers if one.counts)]))
         if "ready" in message:
-            place.ready = True
+            place.ready, place.began = True, time.monotonic()
             if not self.announced and all(one.ready for one in self._places):
                 self.announced = True
                 self.on_ready(message["ready"])
@@ -156,7 +156,7 @@ class Fleet:
             place.link.close()
         if place.counts:
             self.past, place.counts = summed([self.past, ended(place.counts)]), None
-        lived = time.monotonic() - place.began
+        lived = time.monotonic() - place.began if place.ready else 0.0
         place.deaths = place.deaths + 1 if lived < _AT_ONCE else 0
         place.again_at = time.monotonic() + min(_FIRST_WAIT * 2 ** max(place.deaths - 1, 0), _LONGEST_WAIT)
         place.process = place.link = None

@@ -163,6 +163,7 @@ def audit(
     if made.learned_.labelled.groups is not None and labels.group is None:
         raise TableError("This gate was fitted with groups; name the column of groups with group=.")
     rows = _read(made.model if isinstance(found, Gate) else found, later, labels)
+    _refuse_reviews(rows.rows)
     _refuse_own_rows(made, rows.rows)
     if rows.making is None:
         accepted = made.accept(rows.rows, by=rows.by)
@@ -180,6 +181,19 @@ def audit(
     rate = float(losses.mean()) if n else None
     found = (verdict, len(rows), n, float(losses.sum()), rate, lower, upper, made.allowed, made.confidence)
     return Audited(*found, promise=made.promise, graded=made.target.kind == "quality")
+
+
+def _refuse_reviews(rows: Any) -> None:
+    """Refuse rows of a service's feedback that somebody chose to look at: they are no random sample."""
+    names = getattr(rows, "column_names", ())
+    if "kind" not in names or "feedback_time" not in names:
+        return
+    reviews = rows["kind"].to_pylist().count("review")
+    if reviews:
+        raise TableError(
+            f"{reviews:,} of {len(rows):,} rows are reviews, which somebody chose to look at: they are no random "
+            f"sample and cannot audit a gate. Keep the rows of kind 'audit' alone."
+        )
 
 
 def _refuse_own_rows(made: Gate, rows: Any) -> None:

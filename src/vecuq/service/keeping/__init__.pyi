@@ -1,9 +1,14 @@
 from .exporting import FORMATS as FORMATS
+from .exporting import KINDS as KINDS
 from .exporting import Encoder as Encoder
 from .exporting import batch_of as batch_of
 from .exporting import schema_of as schema_of
 from .keeper import Keeper as Keeper
 from .keeper import local_recorder as local_recorder
+from .offline import audit_store as audit_store
+from .offline import describe_store as describe_store
+from .offline import export_store as export_store
 from .process import run_keeper as run_keeper
 from .remote import RemoteRecorder as RemoteRecorder
 from .remote import remote_recorder as remote_recorder
+from .schema import is_database as is_database

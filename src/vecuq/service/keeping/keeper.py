@@ -46,9 +46,9 @@ class Keeper:
     def stop(self) -> None:
         """Write all states and close the store."""
         self.drift.stop()
-        self.writer.stop()
         self._reader.shutdown()
-        self.answers.close()
+        self.answers.close()  # before the writer: the last connection that closes removes the write-ahead log
+        self.writer.stop()
 
     async def decided(self, rows: ScoredRows) -> Decided:
         """Take rows that have ids; they are on disk when this returns."""

@@ -37,6 +37,11 @@ def read_model(name: str, path: Path, supplied: Mapping[str, Any]) -> KnownModel
     return KnownModel(name, checksum_of(header, arrays), _audited(found), _watched(found))
 
 
+def read_checksum(path: Path) -> str:
+    """Return what distinguishes a model file."""
+    return checksum_of(*read_tensors(path))
+
+
 def signature(path: Path) -> tuple[int, ...]:
     """Return what changes when a file is replaced; nothing if it is not there."""
     try:

@@ -65,9 +65,12 @@ class Store:
     def model(self, name: str) -> int:
         """Return the number of a model."""
         if name not in self._models:
-            self.run("INSERT OR IGNORE INTO models (name) VALUES (?)", (name,))
-            self._models[name] = self.run("SELECT model FROM models WHERE name = ?", (name,)).fetchone()[0]
+            found = self.run("SELECT model FROM models WHERE name = ?", (name,)).fetchone()
+            self._models[name] = found[0] if found else self._new_model(name)
         return self._models[name]
+
+    def _new_model(self, name: str) -> int:
+        return int(self.run("INSERT INTO models (name) VALUES (?)", (name,)).lastrowid or 0)
 
     def shape(self, checksum: str, columns: tuple[str, ...]) -> int:
         """Return the number of a model file with its columns."""

@@ -19,7 +19,7 @@ export function Panel({ title, time, lines, format, ticks = format, label, windo
     <header class="bar"><h2 class="grow">${title}</h2>${lines.length > 1 && html`<${Legend} lines=${lines} />`}</header>
     ${children}
     ${time.length > 0 && html`
-      <${Chart} data=${[time, ...lines.map(({ values }) => values)]} series=${lines.map(({ values, ...line }) => line)} label=${label}
+      <${Chart} data=${[time, ...lines.map(({ values }) => values)]} series=${lines.map(({ values, ...line }) => ({ ...line, points: time.length < 3 }))} label=${label}
         height=${190} x=${{ format: clockOf(WINDOWS.day) }} y=${{ format: ticks }} options=${options} />
       <details onToggle=${(event) => setOpen(event.target.open)}><summary>As a table</summary>
         ${open && html`<${Numbers} time=${time} lines=${lines} format=${format} clock=${clock} title=${title} />`}</details>`}

@@ -26,7 +26,7 @@ export function lines(live, window) {
   };
 }
 
-/** Steps that are drawn as one point, at the time of its end. The step that is not over yet is left for later. */
+/** Steps that are drawn as one point, at the time of its end. A point that has hardly begun is left for later. */
 function slotsOf(time, step, together, now) {
   const slots = [];
   for (let k = 0; k < time.length; k++) {
@@ -38,7 +38,7 @@ function slotsOf(time, step, together, now) {
     const end = Math.min((slot + 1) * step * together, now);
     return { from, to, time: end, lasted: Math.max(end - time[from], 1) };
   });
-  return timed.length > 1 && timed.at(-1).lasted < step * together ? timed.slice(0, -1) : timed;
+  return timed.length > 1 && timed.at(-1).lasted < Math.max(step, 3) ? timed.slice(0, -1) : timed;
 }
 
 const total = (values, from = 0, to = values.length) => values.slice(from, to).reduce((sum, each) => sum + (each ?? 0), 0);

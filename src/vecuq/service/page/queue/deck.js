@@ -18,7 +18,7 @@ export function useDeck({ kind, model, active, said }) {
     const { signal } = (stop.current = new AbortController());
     change({ type: "loading" });
     readQueue({ kind, model, after, signal }).then(
-      (page) => change({ type: "loaded", page, fresh: after === null }),
+      (page) => change({ type: "loaded", page, jump: !open.length }),
       (failure) => failure.name === "AbortError" || change({ type: "failed", failure }),
     );
   };
@@ -53,16 +53,17 @@ function changed(deck, { type, ...what }) {
   switch (type) {
     case "loading": return { ...deck, loading: true };
     case "failed": return { ...deck, loading: false, failure: what.failure };
-    case "loaded": return added(deck, what.page);
+    case "loaded": return added(deck, what.page, what.jump);
     case "select": return { ...deck, at: what.id };
     case "skip": return { ...deck, at: what.to, skipped: new Set([...deck.skipped, what.id]) };
     default: throw new Error(`A deck does not know ${type}.`);
   }
 }
 
-/** Rows that are known stay where they are; new ones come after them. */
-function added(deck, { rows, next }) {
+/** Rows that are known stay where they are; new ones come after them. jump: go to these, for all others are done. */
+function added(deck, { rows, next }, jump) {
   const known = new Set(deck.rows.map(({ id }) => id));
-  const all = [...deck.rows, ...rows.filter(({ id }) => !known.has(id))];
-  return { ...deck, rows: all, at: deck.at ?? all[0]?.id ?? null, next, loaded: true, loading: false, failure: null };
+  const fresh = rows.filter(({ id }) => !known.has(id));
+  const all = [...deck.rows, ...fresh];
+  return { ...deck, rows: all, at: (jump && fresh[0]?.id) || deck.at || null, next, loaded: true, loading: false, failure: null };
 }

@@ -27,7 +27,7 @@ function WhoDialog({ who, answer, cancel }) {
   return html`<${Dialog} title="Who labels?" onClose=${cancel}>
     <form onSubmit=${submit}>
       <label class="field">Your name or initials
-        <input ref=${typed} type="text" name="who" autocomplete="name" maxlength="200" value=${who ?? ""} required autofocus /></label>
+        <input ref=${typed} type="text" name="who" autocomplete="name" maxlength="100" value=${who ?? ""} required autofocus /></label>
       <p class="soft">It is stored with each label, so that others know whom to ask. This tab remembers it until it is closed.</p>
       <div class="actions"><button class="primary">Continue</button>
         <button type="button" class="plain" onClick=${() => answer("")}>Label without a name</button></div>

@@ -32,7 +32,7 @@ export function useLabelling({ deck, model, active, whenKnown, show }) {
     });
     if (fresh) countToday(kind, model);
     closeToast.current();
-    closeToast.current = toast(`${row.id} marked ${LABELS[name].word.toLowerCase()}`, { undo, seconds: UNDO_SECONDS });
+    closeToast.current = toast(`${clip(row.id)} marked ${LABELS[name].word.toLowerCase()}`, { undo, seconds: UNDO_SECONDS });
     deck.go();
   };
   const undo = () => {
@@ -51,10 +51,11 @@ function lookBack(show) {
   if (!last) return toast("There is no label to undo.");
   if (last.kind === "audit") return toast(finalWords(last.id));
   show(last);
-  return toast(`The label of ${last.id} was sent. Label it again to replace it.`);
+  return toast(`The label of ${clip(last.id)} was sent. Label it again to replace it.`);
 }
 
-const finalWords = (id) => `The audit label of ${id} was sent and is final.`;
+const clip = (id) => (id.length > 40 ? `${id.slice(0, 40)}…` : id);
+const finalWords = (id) => `The audit label of ${clip(id)} was sent and is final.`;
 
 /** Whether the row on the table has an audit label that can no longer be changed. */
 export function isFinal(deck) {
