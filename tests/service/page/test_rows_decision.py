@@ -125,7 +125,12 @@ def test_two_columns_are_compared_with_the_combined_order(scored, known, files, 
     k = 40
     knn = np.nan_to_num(files.rows["knn"].to_numpy(), nan=-1)
     tops = [set(known.order[:k]), set(np.argsort(-files.rows["entropy"].to_numpy())[:k]), set(np.argsort(-knn)[:k])]
-    expected = [len(tops[0] & tops[1]), len(tops[0] & tops[2]), len(tops[0] & tops[1] & tops[2]), len(tops[0] - tops[1] - tops[2])]
+    expected = [
+        len(tops[0] & tops[1]),
+        len(tops[0] & tops[2]),
+        len(tops[0] & tops[1] & tops[2]),
+        len(tops[0] - tops[1] - tops[2]),
+    ]
     assert [int(text) for text in cells.all_inner_texts()] == expected
     page.select_option(".pair select >> nth=1", "confidence")  # higher is more certain
     flipped = set(np.argsort(files.rows["confidence"].to_numpy())[:k])

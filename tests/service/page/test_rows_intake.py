@@ -39,10 +39,18 @@ PASTED = {
     "csv": "id,entropy,knn,confidence\na,0.1,0.2,0.9\nb,3.0,9.0,0.1\n",
     "cells of a spreadsheet": 'id\tentropy\tknn\tconfidence\n"a, first"\t0.1\t0.2\t0.9\nb\t3.0\t9.0\t0.1',
     "a JSON list": json.dumps(
-        [{"id": "a", "entropy": 0.1, "knn": 0.2, "confidence": 0.9}, {"id": "b", "entropy": 3, "knn": 9, "confidence": 0.1}]
+        [
+            {"id": "a", "entropy": 0.1, "knn": 0.2, "confidence": 0.9},
+            {"id": "b", "entropy": 3, "knn": 9, "confidence": 0.1},
+        ]
     ),
     "a body of /score": json.dumps(
-        {"rows": [{"id": "a", "entropy": 0.1, "knn": 0.2, "confidence": 0.9}, {"id": "b", "entropy": 3, "knn": 9, "confidence": 0.1}]}
+        {
+            "rows": [
+                {"id": "a", "entropy": 0.1, "knn": 0.2, "confidence": 0.9},
+                {"id": "b", "entropy": 3, "knn": 9, "confidence": 0.1},
+            ]
+        }
     ),
     "JSON lines": '{"id":"a","entropy":0.1,"knn":0.2,"confidence":0.9}\n{"id":"b","entropy":3,"knn":9,"confidence":0.1}\n',
 }

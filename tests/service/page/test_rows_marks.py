@@ -19,7 +19,10 @@ def reviews(service):
 def marks(page):
     """Which rows of the table bear a mark, by id."""
     found = page.locator(".grid-body [role=row]:has(.marked)")
-    return {row.locator("[role=gridcell]:nth-child(2)").inner_text(): row.locator(".marked").get_attribute("aria-label") for row in found.all()}
+    return {
+        row.locator("[role=gridcell]:nth-child(2)").inner_text(): row.locator(".marked").get_attribute("aria-label")
+        for row in found.all()
+    }
 
 
 def pasted(tab, service, ids, **how):
