@@ -25,6 +25,7 @@ ALL = (
     "classifier_measures",
     "text_measures",
     "inline_judge",
+    "service",
 )
 QUICK = ("startup", "fit_peers", "score_peers", "score_file", "table_files", "near_the_limit")
 HEAD = ("claim", "vecuq", "peer", "measured", "goal", "holds")

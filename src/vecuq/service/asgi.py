@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,7 @@ class Request:
             if key == b"content-type":
                 self.content_type = value
             elif key == b"content-length":
-                with suppress(ValueError):
-                    self.length = int(value)
+                self.length = int(value) if value.isdigit() and len(value) < 20 else None
             elif key == b"accept":
                 self.accept = value
             elif key == b"content-encoding":

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 from vecuq.service.asgi import Disconnected, Request
+from vecuq.service.patience import Patience
 from vecuq.service.refusal import Refusal
 from vecuq.service.settings import MEGABYTE, Limits
 
@@ -26,11 +27,11 @@ def _too_large(limits: Limits) -> Refusal:
     )
 
 
-async def whole_body(request: Request, limits: Limits) -> bytes:
-    """Return a body in one piece."""
+async def whole_body(request: Request, limits: Limits, patience: Patience) -> bytes:
+    """Return a body in one piece; mostly it is here already."""
     refuse_length(request, limits)
     try:
-        async with asyncio.timeout(limits.seconds):
+        with patience:
             message = await request.receive()
             if message["type"] == "http.request" and not message.get("more_body"):
                 body: bytes = message.get("body", b"")

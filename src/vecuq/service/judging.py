@@ -19,6 +19,7 @@ from vecuq.service.decoding import decoded
 from vecuq.service.errors_said import refusing
 from vecuq.service.keeping_rows import counted, kept
 from vecuq.service.options import query_options
+from vecuq.service.patience import Patience
 from vecuq.service.refusal import Refusal
 from vecuq.service.row_scoring import ScoredColumns
 from vecuq.service.served import Snapshot
@@ -69,6 +70,7 @@ class JudgeRoute:
         self._service, self._work = service, work
         limits = service.settings.limits
         self._limits = replace(limits, body=min(limits.body, _MOST_BYTES))
+        self._patience = Patience(limits.seconds)
 
     async def __call__(self, request: Request) -> Answer:
         """Return the answer to a request; raise a refusal."""
@@ -80,7 +82,7 @@ class JudgeRoute:
             )
         if query_options(request.scope["query_string"]):
             raise Refusal(422, "bad_option", "/judge takes its options in the body.")
-        body: JudgeBody = decoded(_decode, await whole_body(request, self._limits))
+        body: JudgeBody = decoded(_decode, await whole_body(request, self._limits, self._patience))
         request.n_rows = 1
         with self._work.place() as deadline, refusing():
             verdict, text = await self._work.run_until(deadline, lambda: _judged(pipeline, body))

@@ -58,7 +58,9 @@ def page_files() -> dict[str, PageFile]:
 
 def _preloading(page: bytes, names: list[str]) -> bytes:
     """Return the page with a link to every module: they load at once, instead of one after the other finds it."""
-    modules = [name for name in names if name.endswith(".js") and (name.endswith(".module.js") or "vendor/" not in name)]
+    modules = [
+        name for name in names if name.endswith(".js") and (name.endswith(".module.js") or "vendor/" not in name)
+    ]
     links = "\n".join(f'<link rel="modulepreload" href="/page/{name}">' for name in modules)
     return page.replace(b"</head>", f"{links}\n</head>".encode())
 

@@ -9,16 +9,18 @@ from typing import Any
 import msgspec
 
 from vecuq._files import temporary_folder
+from vecuq.errors import VecuqError
 from vecuq.service.asgi import Answer, Request
 from vecuq.service.batching import Batcher
 from vecuq.service.bodies import body_to_file, whole_body
 from vecuq.service.context import Service
 from vecuq.service.decoding import decoded
-from vecuq.service.errors_said import refusing
+from vecuq.service.errors_said import refusal_of, refusing
 from vecuq.service.formats import JSON, LINES, Format, format_in, format_out
 from vecuq.service.jobs import Job, no_rows
 from vecuq.service.json_rows import read_any, score_json
 from vecuq.service.options import merged, query_options
+from vecuq.service.patience import Patience
 from vecuq.service.row_scoring import MOST_INLINE, RowScorer
 from vecuq.service.served import Snapshot
 from vecuq.service.table_bodies import score_table
@@ -35,6 +37,7 @@ class ScoreRoute:
     def __init__(self, service: Service, work: Work) -> None:
         self._service, self._work, self._batcher = service, work, Batcher(service)
         self._limits = service.settings.limits
+        self._patience = Patience(self._limits.seconds)
 
     async def __call__(self, request: Request) -> Answer:
         """Return the answer to a request; raise a refusal."""
@@ -49,9 +52,11 @@ class ScoreRoute:
 
     async def _small(self, request: Request, snapshot: Snapshot, query: dict[str, Any]) -> Answer:
         """Answer some rows together with those of other requests, or in a thread if they take long."""
-        body = await whole_body(request, self._limits)
-        with refusing():
+        body = await whole_body(request, self._limits, self._patience)
+        try:
             scorer, rows = _read(snapshot, body, query)
+        except VecuqError as error:
+            raise refusal_of(error) from None
         request.n_rows = len(rows)
         is_slow = scorer.options.missing == "marginal" or len(rows) * scorer.scores_per_row > MOST_INLINE
         if is_slow or len(rows) > self._limits.rows:

@@ -234,10 +234,9 @@ def tab(browser, request):
     """Open a tab: tab(address, width=400, scheme="dark"); it fails on a console error and on a request elsewhere."""
     contexts, problems = [], []
 
-    def opened(address, *, width=1280, height=800, scheme="light", allowed=()):
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
-        )
+    def opened(address, *, width=1280, height=800, scheme="light", motion="reduce", allowed=()):
+        looks = {"viewport": {"width": width, "height": height}, "color_scheme": scheme, "reduced_motion": motion}
+        context = browser.new_context(**looks)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(15_000)

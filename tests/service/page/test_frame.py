@@ -85,12 +85,12 @@ def test_the_model_view_says_what_is_promised(tab, service, models):
     page.wait_for_selector("#view-model .chart canvas")
 
 
-@pytest.mark.parametrize("name", ["cross", "plain", "judge"])
-def test_every_kind_of_model_can_be_looked_at(tab, service, name):
+def test_every_kind_of_model_can_be_looked_at(tab, service):
     page = tab(f"{service}/#/model")
-    page.select_option("select[aria-label=Model]", name)
-    page.wait_for_selector(f"#view-model h2:text-is('{name}')")
-    assert page.locator(".model-columns li").count() >= 2
+    for name in ("cross", "plain", "judge"):
+        page.select_option("select[aria-label=Model]", name)
+        page.wait_for_selector(f"#view-model h2:text-is('{name}')")
+        assert page.locator(".model-columns li").count() >= 2
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ import re
 from importlib.resources import files
 
 import pytest
-
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
@@ -74,8 +73,10 @@ def test_a_head_request_has_no_body(client):
 
 @pytest.mark.parametrize(
     "path",
-    ["/page/", "/page/nothing.js", "/page/../settings.py", "/page/%2e%2e/settings.py", "/page//etc/passwd"]
-    + ["/page/..%2f..%2f..%2fpyproject.toml", "/page/app.js%00.css", "/page/APP.JS", "/page/rows"],
+    [
+        *("/page/", "/page/nothing.js", "/page/../settings.py", "/page/%2e%2e/settings.py", "/page//etc/passwd"),
+        *("/page/..%2f..%2f..%2fpyproject.toml", "/page/app.js%00.css", "/page/APP.JS", "/page/rows"),
+    ],
 )
 def test_what_is_not_on_the_list_is_not_found(client, path):
     answer = client.get(path)

@@ -95,7 +95,8 @@ def test_a_contour_of_a_cone_is_a_circle(tab, site):
             """async () => {
               const { contour } = await import("/page/rows/contours.js");
               const across = 81;
-              const heights = Float64Array.from({ length: across * across }, (_, k) => Math.hypot((k % across) - 40, Math.floor(k / across) - 40));
+              const height = (_, k) => Math.hypot((k % across) - 40, Math.floor(k / across) - 40);
+              const heights = Float64Array.from({ length: across * across }, height);
               return contour(heights, across, 25.3);
             }"""
         )
@@ -112,7 +113,10 @@ def test_shares_and_quantiles_of_the_page_are_those_of_numpy(tab, site):
     values = [*rng.gamma(2.0, size=40), quantiles[0], quantiles[60], quantiles[-1], -1.0, 99.0]
     page = tab(site, allowed=["404"])
     found = page.evaluate(
-        "async ([q, v]) => { const m = await import('/page/rows/quantiles.js'); return [v.map((x) => m.share(q, x)), [0, 0.123, 0.5, 1].map((p) => m.at(q, p))]; }",
+        """async ([q, values]) => {
+          const { share, at } = await import("/page/rows/quantiles.js");
+          return [values.map((each) => share(q, each)), [0, 0.123, 0.5, 1].map((part) => at(q, part))];
+        }""",
         [quantiles.tolist(), [float(value) for value in values]],
     )
     np.testing.assert_allclose(found[0], np.interp(values, quantiles, np.linspace(0, 1, 101)), atol=1e-12)

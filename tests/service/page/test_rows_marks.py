@@ -119,7 +119,7 @@ def test_the_csv_has_scores_decision_and_marks_and_no_formulas(tab, service):
     rows = list(csv.DictReader(io.StringIO(saved.path().read_text("utf-8"), newline="")))
     assert [row["id"] for row in rows] == ["'=1+1", "plain", 'say "a,b"']
     assert [row["mark"] for row in rows] == ["wrong", "", ""]
-    assert set(row["decision"] for row in rows) <= {"flagged", "not flagged"}
+    assert {row["decision"] for row in rows} <= {"flagged", "not flagged"}
     assert float(rows[0]["uncertainty"]) > float(rows[1]["uncertainty"])
 
 

@@ -1,6 +1,6 @@
 // Grid: a table of any number of rows, of which only the visible ones are in the page.
 
-import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
+import { Component, html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
 import { useSize } from "../hooks.js";
 
 export const ROW = 34; // pixels
@@ -32,7 +32,8 @@ export function Grid({ columns, order, at, sort, label, rowClass, onMove, onOpen
     if (element.scrollTop > above) element.scrollTop = above;
     else if (element.scrollTop < below) element.scrollTop = below;
   }, [at, order]);
-  useEffect(() => { if (at < 0 && box.current) box.current.scrollTop = 0; }, [order]);
+  useLayoutEffect(() => { if (at < 0) { box.current.scrollTop = 0; setTop(0); } }, [order]);
+  useEffect(() => { if (document.activeElement === document.body) box.current.focus({ preventScroll: true }); }, []); // keys work at once
 
   const page = Math.max(1, visible - 2);
   const keys = {
@@ -73,11 +74,18 @@ function Head({ column, index, sort, onSort }) {
   </div>`;
 }
 
-function Row({ place, row, columns, template, selected, extra, onOpen }) {
-  return html`<div id="row-${place}" role="row" aria-rowindex=${place + 2} aria-selected=${selected} class="grid-row ${extra}"
-      style=${{ gridTemplateColumns: template }} onClick=${() => onOpen(place)}>
-    ${columns.map(({ key, align, cell }, k) => html`<div key=${key} role="gridcell" aria-colindex=${k + 1} class=${align ?? ""}>${cell(row)}</div>`)}
-  </div>`;
+/** One row; while others scroll in and out it is left alone. */
+class Row extends Component {
+  shouldComponentUpdate(next) {
+    return ["place", "row", "columns", "selected", "extra"].some((name) => next[name] !== this.props[name]);
+  }
+
+  render({ place, row, columns, template, selected, extra, onOpen }) {
+    return html`<div id="row-${place}" role="row" aria-rowindex=${place + 2} aria-selected=${selected} class="grid-row ${extra}"
+        style=${{ gridTemplateColumns: template }} onClick=${() => onOpen(place)}>
+      ${columns.map(({ key, align, cell }, k) => html`<div key=${key} role="gridcell" aria-colindex=${k + 1} class=${align ?? ""}>${cell(row)}</div>`)}
+    </div>`;
+  }
 }
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
