@@ -1,5 +1,6 @@
 """Logs: one object per line, no value of a row, no key."""
 
+import asyncio
 import io
 import json
 import logging
@@ -60,6 +61,31 @@ def test_which_requests_get_a_line_is_chosen(access, logged):
     settings = LogSettings("json", access)
     lines = [written(settings, status=status) for status in (200, 404, 500)]
     assert [json.loads(line)["status"] for line in lines if line] == logged
+
+
+def test_the_lines_of_one_turn_of_the_loop_are_written_at_once():
+    stream = io.StringIO()
+
+    async def two_requests():
+        log = RequestLog(LogSettings("json", "all"), stream)
+        log.request(**REQUEST, status=200)
+        log.request(**REQUEST, status=201)
+        before = stream.getvalue()
+        await asyncio.sleep(0)
+        log.request(**REQUEST, status=202)
+        await asyncio.sleep(0)
+        return before
+
+    assert asyncio.run(two_requests()) == ""
+    assert [json.loads(line)["status"] for line in stream.getvalue().splitlines()] == [200, 201, 202]
+
+
+def test_a_reader_of_the_log_that_is_gone_does_not_stop_requests():
+    class Gone(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    RequestLog(LogSettings("json", "all"), Gone()).request(**REQUEST, status=200)
 
 
 def test_a_terminal_gets_words_and_a_file_gets_json():

@@ -2,12 +2,14 @@
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from vecuq.service.docs_page import docs_page, docs_style
 from vecuq.service.metrics import CONTENT_TYPE
 
+ROOT = Path(__file__).parents[2]
 parser = pytest.importorskip("prometheus_client.parser", reason="prometheus-client is not installed")
 
 
@@ -63,6 +65,17 @@ def _families(text):
     return list(parser.text_string_to_metric_families(text))
 
 
+def test_every_metric_is_on_the_page_about_operations_and_no_other(client):
+    page = (ROOT / "docs" / "service-operations.md").read_text("utf-8")
+    sources = ("metrics.py", "ops_routes.py", "keeping/standing.py")
+    text = "".join((ROOT / "src" / "vecuq" / "service" / name).read_text("utf-8") for name in sources)
+    made = set(re.findall(r'"(vecuq_[a-z_]+)"', text))
+    assert set(re.findall(r"vecuq_[a-z_]+", page)) == made
+    assert {family.name for family in _families(client.get("/metrics").text)} <= {
+        name.removesuffix("_total") for name in made
+    }
+
+
 class Recorder:
     async def query(self, what, **about):
         assert what == "gauges"
@@ -104,7 +117,7 @@ def test_the_page_about_routes_loads_nothing_from_elsewhere_and_no_script(client
     assert " style=" not in answer.text
     assert "default-src 'self'" in answer.headers["content-security-policy"]
     loaded = re.findall(r'(?:src|href)="([^"#]+)"', answer.text)
-    assert loaded == ["/docs/style.css", "/openapi.json", "/"]
+    assert loaded == ["data:,", "/docs/style.css", "/openapi.json", "/"]
     style = client.get("/docs/style.css")
     assert style.headers["content-type"].startswith("text/css")
     assert "url(" not in style.text

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import socket
 import sys
 import threading
@@ -243,6 +244,12 @@ def test_programs_get_the_greeting_as_one_json_line(monkeypatch, tmp_path):
     greeting, *doubts = map(json.loads, stream.getvalue().splitlines())
     assert (greeting["message"], greeting["models"], greeting["key"]) == ("ready", {"m": "gate"}, False)
     assert [line["level"] for line in doubts] == ["warning", "warning"]
+
+
+def test_every_option_of_the_page_about_operations_exists(run):
+    page = (Path(__file__).parents[2] / "docs" / "service-operations.md").read_text("utf-8")
+    known = set(re.findall(r"--[a-z-]+", run("serve", "--help").stdout))
+    assert set(re.findall(r"--[a-z][a-z-]+", page)) - known == set()
 
 
 def test_only_loopback_is_this_machine_alone():

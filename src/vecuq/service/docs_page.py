@@ -14,6 +14,7 @@ from vecuq.service.schemas import example_of, fields_of, type_of
 Document = Mapping[str, Any]
 _METHODS = ("get", "post", "put", "patch", "delete")
 _OTHERS = "other"
+_JSON = "application/json"
 
 
 class Example(NamedTuple):
@@ -121,10 +122,10 @@ def _example(document: Document, kind: str, one: Mapping[str, Any]) -> Example:
     schema = one.get("schema", {})
     named = [given.get("value") for given in one.get("examples", {}).values()]
     value = one.get("example", named[0] if named else None)
-    if value is None and "json" in kind:
+    if value is None and kind == _JSON:
         value = example_of(schema, document)
     text = value if isinstance(value, str) else "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
-    return Example(kind, text, type_of(schema))
+    return Example(kind, text, type_of(schema) if kind == _JSON else "")
 
 
 def _curl(url: str, path: str, method: str, bodies: list[Example]) -> str:
@@ -137,5 +138,5 @@ def _curl(url: str, path: str, method: str, bodies: list[Example]) -> str:
     line += f" -H {shlex.quote(f'content-type: {first.content_type}')}"
     if not first.text:
         return f"{line} --data-binary @FILE"
-    body = json.dumps(json.loads(first.text), ensure_ascii=False) if "json" in first.content_type else first.text
+    body = json.dumps(json.loads(first.text), ensure_ascii=False) if first.content_type == _JSON else first.text
     return f"{line} -d {shlex.quote(body)}"

@@ -101,9 +101,9 @@ def _recorder(service: Service) -> Recorder:
 
 
 def _refuse_other_types(request: Request) -> None:
-    """Raise for a body that does not say that it is JSON: forms of other sites cannot say so without asking first."""
+    """Raise for a body that says that it is something else than JSON, as a form does."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
+    if kind not in ("", "application/json"):
         raise Refusal(415, "content_type", "Feedback is JSON; send it with Content-Type: application/json.")
 
 

@@ -5,9 +5,11 @@ No line holds a value of a row, a key, a path or a query as it came: a request i
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
 import time
+from contextlib import suppress
 from traceback import extract_tb
 from types import TracebackType
 from typing import Any, TextIO
@@ -100,6 +102,7 @@ class RequestLog:
         self._stream = sys.stderr if stream is None else stream
         self._least = {"all": 0, "errors": 400, "off": 1_000}[settings.access]
         self._plain = is_plain(settings, self._stream)
+        self._lines: list[str] = []
 
     def request(
         self,
@@ -129,7 +132,23 @@ class RequestLog:
             line["rows"] = rows
         if bytes_in:
             line["bytes"] = bytes_in
-        self._stream.write(_for_people(line) if self._plain else msgspec.json.encode(line).decode() + "\n")
+        self._write(_for_people(line) if self._plain else msgspec.json.encode(line).decode() + "\n")
+
+    def _write(self, line: str) -> None:
+        """Write the lines of one turn of the event loop at once: a system call costs more than the line."""
+        self._lines.append(line)
+        if len(self._lines) > 1:
+            return
+        try:
+            asyncio.get_running_loop().call_soon(self._flush)
+        except RuntimeError:  # there is no loop
+            self._flush()
+
+    def _flush(self) -> None:
+        lines, self._lines = self._lines, []
+        with suppress(OSError, ValueError):  # whoever read them has gone; requests go on
+            self._stream.write("".join(lines))
+            self._stream.flush()
 
 
 def _for_people(line: dict[str, Any]) -> str:

@@ -21,7 +21,6 @@ from vecuq.service.keeping.models import KnownModel, read_model, signature
 from vecuq.service.keeping.retention import retain
 from vecuq.service.keeping.schema import opened
 from vecuq.service.keeping.store import Store
-from vecuq.service.keeping.writer import TICK
 from vecuq.service.recorder import Feedback, FeedbackTaken, ScoredRows
 from vecuq.service.refusal import Refusal
 from vecuq.service.settings import ServeSettings
@@ -44,7 +43,7 @@ class Desk:
         self.models: dict[str, KnownModel] = {}
         self._signatures: dict[str, tuple[int, ...]] = {}
         self.each_tick: Callable[[], None] = lambda: None
-        self._ticked = self._looked = 0.0
+        self._looked = 0.0
         self._stack = ExitStack()
 
     def open(self) -> None:
@@ -90,9 +89,6 @@ class Desk:
     def tick(self) -> None:
         """Look after files, old rows and checkpoints, about once a second."""
         now = time.monotonic()
-        if now - self._ticked < TICK:
-            return
-        self._ticked = now
         if self.settings.reload_every and now - self._looked >= self.settings.reload_every:
             self._looked = now
             for name in self.settings.models:
@@ -107,7 +103,8 @@ class Desk:
             self.connection.execute("BEGIN IMMEDIATE")
             self.gates.save_all()
             self.connection.execute("COMMIT")
-            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            # One file, which can be copied, and read where nothing can be written.
+            self.connection.execute("PRAGMA journal_mode = DELETE").fetchall()
         except sqlite3.Error as error:
             LOG.error("The store could not be closed cleanly: %s. Nothing acknowledged is lost.", error)
         finally:

@@ -22,6 +22,7 @@ from vecuq.monitor import Monitor
 from vecuq.ranker import Ranker
 from vecuq.service.keeping.models import KnownModel
 from vecuq.service.keeping.sample import Sample
+from vecuq.service.refusal import Refusal
 
 LOG = logging.getLogger("vecuq.service.keeping")
 PERIOD = 0.5
@@ -110,16 +111,24 @@ class Drift:
                 self._save_one(name, model, monitor)
 
     def _main(self) -> None:
-        while not self._stopping.wait(PERIOD):
-            self.turn()
-        self.turn()
+        going = True
+        while going:
+            going = not self._stopping.wait(PERIOD)
+            try:
+                self.turn()
+            except Exception:  # a thread that ends would watch nothing any more, and nobody would notice
+                LOG.exception("The drift monitors failed.")
         for name, monitor in list(self._monitors.items()):
             if monitor.rows != self._saved[name][0]:
                 self._save_one(name, self._models[name], monitor)
 
     def _save_one(self, name: str, model: KnownModel, monitor: Monitor) -> None:
+        try:
+            self._save(name, model.checksum, monitor.to_bytes())
+        except Refusal as error:  # the store is busy: the next turn tries again
+            LOG.warning("The drift monitor of model %s could not be saved: %s", name, error)
+            return
         self._saved[name] = (monitor.rows, time.monotonic())
-        self._save(name, model.checksum, monitor.to_bytes())
 
     def _publish(self, name: str, monitor: Monitor) -> None:
         bar = len(monitor.streams) / monitor.alpha
@@ -128,9 +137,9 @@ class Drift:
             "alpha": monitor.alpha,
             "evidence": monitor.evidence,
             "alarm_at": bar,
-            "alarms": [vars(alarm) for alarm in monitor.alarms],
-            "dependent": monitor.dependent,
-            "recalibrate": monitor.recalibrate,
+            "alarms": [dict(vars(alarm)) for alarm in monitor.alarms],
+            "dependent": bool(monitor.dependent),
+            "recalibrate": bool(monitor.recalibrate),
         }
 
 

@@ -99,6 +99,8 @@ class _Clients:
         try:
             while True:
                 message = await frames.read_frame(reader)
+                if len(message) != 3:
+                    raise ConnectionError("a frame holds no request")
                 await turn.acquire()
                 task = asyncio.create_task(self._answer(message, writer))
                 self._tasks.add(task)
@@ -122,16 +124,16 @@ class _Clients:
     async def _answer(self, message: list[Any], writer: asyncio.StreamWriter) -> None:
         number, what, payload = message
         try:
-            answer = [number, True, await self._done(what, payload)]
+            answer = frames.frame([number, True, await self._done(what, payload)])
         except Refusal as error:
-            answer = [number, False, [error.status, error.error, error.message, error.retry_after]]
+            answer = _refused(number, error)
         except VecuqError as error:
-            answer = [number, False, [422, "bad_rows", str(error), None]]
+            answer = _refused(number, Refusal(422, "bad_rows", str(error)))
         except Exception:
             LOG.exception("The keeper failed at a request of a worker.")
-            answer = [number, False, [500, "internal", "The store could not do this; it is a defect of vecuq.", None]]
+            answer = _refused(number, Refusal(500, "internal", "The store failed; its log says more."))
         if what != frames.WATCHED and not writer.is_closing():
-            writer.write(_framed(answer))
+            writer.write(answer)
             with suppress(OSError):  # whoever asked has gone, and asks again
                 await writer.drain()
 
@@ -153,8 +155,5 @@ class _Clients:
         return await keeper.query(name, **about)
 
 
-def _framed(answer: list[Any]) -> bytes:
-    try:
-        return frames.frame(answer)
-    except Refusal as error:
-        return frames.frame([answer[0], False, [500, "internal", error.message, None]])
+def _refused(number: int, error: Refusal) -> bytes:
+    return frames.frame([number, False, [error.status, error.error, error.message, error.retry_after]])

@@ -14,6 +14,8 @@ VERSION = 1
 _MAGIC = b"SQLite format 3\0"
 # Larger files are looked at page by page only when they are used: a look at all of it would take too long.
 _CHECKED_BYTES = 64 * 2**20
+# Seconds to wait for somebody who reads, where that prevents writing: at the start and the end.
+_PATIENCE = 10.0
 
 # Everything that is counted is named by the number of its model; ids belong to one row for good.
 _LAYOUT = """
@@ -52,7 +54,7 @@ def opened(path: Path) -> sqlite3.Connection:
     if path.exists() and path.stat().st_size and not is_database(existing_file(path)):
         raise ModelFileError(f"{path} is not the database of a service. Give another name for the store.")
     try:
-        made = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        made = sqlite3.connect(path, _PATIENCE, isolation_level=None, check_same_thread=False)
     except sqlite3.Error as error:
         raise ModelFileError(f"{path} cannot be opened as a store: {one_line(error)}.") from None
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Protocol
@@ -48,7 +49,8 @@ class Writer:
         self._owner = owner
         self._waiting: list[tuple[Work, Future[Any]]] = []
         self._wake = threading.Condition()
-        self._stopping = False
+        self._stopping = self._astray = False
+        self._ticked = 0.0
         self.commits = 0
         self._opened: Future[None] = Future()
         self._thread = threading.Thread(target=self._main, name="vecuq-store", daemon=True)
@@ -102,49 +104,63 @@ class Writer:
                 self._wake.wait(TICK)
             together, self._waiting = self._waiting[:_MOST_TOGETHER], self._waiting[_MOST_TOGETHER:]
             last = self._stopping and not self._waiting
-        try:
-            outcomes = self._committed([work for work, _ in together])
-        except sqlite3.Error as error:  # a full disk, for example
-            LOG.error("The store could not write: %s.", error)
-            outcomes = [unavailable()] * len(together)
-            self._undo()
+        outcomes = self._outcomes([work for work, _ in together]) if together else []
         for (_, done), outcome in zip(together, outcomes, strict=True):
             if isinstance(outcome, BaseException):
                 done.set_exception(outcome)
             else:
                 done.set_result(outcome)
+        if time.monotonic() - self._ticked >= TICK and not last:
+            self._ticked = time.monotonic()
+            self._outcomes([self._owner.tick])
         return not last
+
+    def _outcomes(self, works: list[Work]) -> list[Any]:
+        """Return what each piece of work gave or raised, once the commit is on disk."""
+        if self._astray and not self._went_back():
+            return [unavailable()] * len(works)
+        try:
+            return self._committed(works)
+        except Exception as error:
+            LOG.error("The store could not write: %s.", error)
+            self._went_back()
+            if len(works) == 1 or isinstance(error, sqlite3.OperationalError):  # such as a full disk: for all alike
+                return [unavailable()] * len(works)
+            # One of them is to blame, and the others are not.
+            return [self._outcomes([work])[0] for work in works]
 
     def _committed(self, works: list[Work]) -> list[Any]:
         run = self._owner.connection.execute
         run("BEGIN IMMEDIATE")
         outcomes = [self._outcome(work) for work in works]
-        self._owner.tick()
         run("COMMIT")
-        self.commits += bool(works)
+        self.commits += 1
         return outcomes
 
     def _outcome(self, work: Work) -> Any:
-        """Return what a piece of work gave, or what it raised; then nothing of it stays."""
+        """Return what a piece of work gave, or the refusal that it raised; then nothing of it stays."""
         run = self._owner.connection.execute
         run("SAVEPOINT one")
         try:
-            return work()
+            found = work()
         except (Refusal, VecuqError) as error:
             run("ROLLBACK TO one")
-            return error
-        finally:
-            if self._owner.connection.in_transaction:
-                run("RELEASE one")
+            found = error
+        run("RELEASE one")
+        return found
 
-    def _undo(self) -> None:
-        """Go back to what is on disk."""
+    def _went_back(self) -> bool:
+        """Return whether everything is again as it is on disk; until it is, nothing is written."""
+        self._astray = True
         try:
             if self._owner.connection.in_transaction:
                 self._owner.connection.execute("ROLLBACK")
             self._owner.reload()
-        except (sqlite3.Error, VecuqError) as error:
+        except Exception as error:
             LOG.error("The store could not be read again: %s.", error)
+            return False
+        self._astray = False
+        return True
 
 
 def unavailable() -> Refusal:

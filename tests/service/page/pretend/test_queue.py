@@ -80,7 +80,9 @@ class Queues:
         if self.failing is not None:
             return self.failing or None
         self.kept.append(body)
-        return {"feedback": [{"id": body["id"], "status": "stored", "scored": True, "counted": body["kind"] == "audit"}]}
+        return {
+            "feedback": [{"id": body["id"], "status": "stored", "scored": True, "counted": body["kind"] == "audit"}]
+        }
 
     def wait(self, page, n_labels):
         """Wait until so many labels have arrived."""

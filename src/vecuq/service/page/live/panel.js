@@ -2,10 +2,9 @@
 
 import { html, useState } from "../html.js";
 import { Chart } from "../ui.js";
-import { WINDOWS } from "./reading.js";
 
 /**
- * lines: [{label, values, colour, dash, fill}]; format: of the values; label: what the chart says, in words.
+ * lines: [{label, values, drawn, colour, dash, fill}], drawn where it differs from the values; format: of the values; label: what the chart says, in words.
  * time: seconds since 1970, one per value; range: y of the chart, as uPlot takes it; ticks: format of its axis.
  */
 export function Panel({ title, time, lines, format, ticks = format, label, window, range, children }) {
@@ -19,8 +18,8 @@ export function Panel({ title, time, lines, format, ticks = format, label, windo
     <header class="bar"><h2 class="grow">${title}</h2>${lines.length > 1 && html`<${Legend} lines=${lines} />`}</header>
     ${children}
     ${time.length > 0 && html`
-      <${Chart} data=${[time, ...lines.map(({ values }) => values)]} series=${lines.map(({ values, ...line }) => ({ ...line, points: time.length < 3 }))} label=${label}
-        height=${190} x=${{ format: clockOf(WINDOWS.day) }} y=${{ format: ticks }} options=${options} />
+      <${Chart} data=${[time, ...lines.map(({ values, drawn = values }) => drawn)]} series=${lines.map(({ values, drawn, ...line }) => ({ ...line, points: time.length < 3 }))} label=${label}
+        height=${190} x=${{ format: tickOf }} y=${{ format: ticks }} options=${options} />
       <details onToggle=${(event) => setOpen(event.target.open)}><summary>As a table</summary>
         ${open && html`<${Numbers} time=${time} lines=${lines} format=${format} clock=${clock} title=${title} />`}</details>`}
   </section>`;
@@ -38,6 +37,12 @@ function Numbers({ time, lines, format, clock, title }) {
     <tbody>${places.map((k) => html`<tr key=${time[k]}><th scope="row">${clock(time[k])}</th>
       ${lines.map(({ label, values }) => html`<td key=${label}>${values[k] === null || values[k] === undefined ? "–" : format(values[k])}</td>`)}</tr>`)}</tbody>
   </table></div>`;
+}
+
+/** The minute, or the seconds between two minutes. */
+function tickOf(seconds) {
+  const rest = Math.round(seconds) % 60;
+  return rest ? `:${String(rest).padStart(2, "0")}` : clockOf({ step: 60 })(seconds);
 }
 
 function clockOf({ step }) {

@@ -6,7 +6,8 @@ import { Badge } from "../ui.js";
 import { Panel } from "./panel.js";
 import { State } from "./state.js";
 
-const LOWEST = -2; // evidence below 0.01 is drawn at the edge: it says only that there is no drift
+// Powers of ten: evidence below is drawn at the edge and says only that there is no drift; above, that there is.
+const [LOWEST, ABOVE_ALARM] = [-2, 3];
 
 const MOST_STREAMS = 8;
 
@@ -31,7 +32,7 @@ export function Bound({ found, window, gate, toQueue }) {
   const top = (_, __, high) => [0, Math.min(1, 1.1 * Math.max(high, 1.5 * gate.allowed))];
   const known = gate.counted > 0;
   return html`<${Panel} title="Error rate of accepted rows" time=${known ? found.time : []} window=${window} range=${top} format=${(each) => percent(each)}
-    lines=${[{ label: "proven bound", values: found.bound }, { label: `allowed ${percent(gate.allowed)}`, values: allowed, colour: "wrong", dash: [6, 4], width: 1.5 }]}
+    lines=${[{ label: "proven bound", values: found.bound, drawn: found.bound.map((each) => (each < 1 ? each : null)) }, { label: `allowed ${percent(gate.allowed)}`, values: allowed, colour: "wrong", dash: [6, 4], width: 1.5 }]}
     label="Upper bound on the error rate of accepted rows: ${percent(gate.bound)} now, ${percent(gate.allowed)} allowed.">
     <${State} gate=${gate} />
     <p class="live-audits"><span>${auditWords(gate)}</span> ${gate.pending + gate.overdue > 0 && html`<button onClick=${toQueue}>Label them in the queue</button>`}</p>
@@ -45,14 +46,16 @@ function auditWords({ audited, wrong, pending, overdue, accepted, audit }) {
 }
 
 export function Drift({ found, window, drift }) {
-  const alarm = found.time.map(() => Math.log10(drift.alarm_at));
-  const values = found.drift.map((each) => (each === null ? null : Math.max(Math.log10(each), LOWEST)));
-  const range = (_, __, high) => [LOWEST, Math.ceil(Math.max(high, Math.log10(drift.alarm_at)) + 0.5)];
-  return html`<${Panel} title="Evidence of drift" time=${found.time} window=${window} range=${range} format=${power} ticks=${(each) => (Number.isInteger(each) ? power(each) : "")}
-    lines=${[{ label: "evidence, largest", values }, { label: `alarm at ${count(drift.alarm_at)}`, values: alarm, colour: "wrong", dash: [6, 4], width: 1.5 }]}
+  const bar = Math.log10(drift.alarm_at);
+  const top = Math.ceil(bar + ABOVE_ALARM);
+  const alarm = found.time.map(() => bar);
+  const values = found.drift.map((each) => (each === null ? null : Math.log10(each)));
+  const drawn = values.map((each) => (each === null ? null : Math.min(Math.max(each, LOWEST), top)));
+  return html`<${Panel} title="Evidence of drift" time=${found.time} window=${window} range=${[LOWEST, top]} format=${power} ticks=${(each) => (Number.isInteger(each) ? power(each) : "")}
+    lines=${[{ label: "evidence, largest", values, drawn }, { label: `alarm at ${count(drift.alarm_at)}`, values: alarm, colour: "wrong", dash: [6, 4], width: 1.5 }]}
     label="Evidence of drift on a logarithmic scale, against the alarm at ${count(drift.alarm_at)}.">
     ${driftWords(drift)}
-    <${Streams} drift=${drift} />
+    ${drift.rows > 0 && html`<${Streams} drift=${drift} />`}
     ${drift.share < 1 && html`<p class="small soft">So many rows came that the monitor took a random ${percent(drift.share)} of them.</p>`}
   <//>`;
 }
@@ -69,7 +72,7 @@ function Streams({ drift }) {
   const sorted = Object.entries(drift.evidence).sort((a, b) => b[1] - a[1]);
   const raised = new Set(drift.alarms.map(({ stream }) => stream));
   return html`<dl class="live-streams small">${sorted.slice(0, MOST_STREAMS).map(([stream, each]) => html`<div key=${stream}>
-    <dt>${raised.has(stream) ? "▲ " : ""}${stream}</dt><dd class="number">${number(each, 2)}</dd></div>`)}
+    <dt>${raised.has(stream) ? "▲ " : ""}${stream}</dt><dd class="number">${each > 1e6 ? "> 1e6" : number(each, 2)}</dd></div>`)}
     ${sorted.length > MOST_STREAMS && html`<div><dt>and ${count(sorted.length - MOST_STREAMS)} more with less</dt></div>`}</dl>`;
 }
 

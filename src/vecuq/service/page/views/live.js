@@ -25,7 +25,7 @@ export function View({ model, active }) {
       <p class="soft small live-fresh" role="status">${failure ? html`<span class="badge missing">stale</span> ${failure.message} Last answer ${ago((Date.now() - at) / 1000)}; trying again.` : "Updated every 2 s"}</p>
     </div>
     <${Tiles} live=${live} n=${found.n} title=${WINDOWS[chosen].title} />
-    ${live.totals.rows === 0 && html`<p class="notice"><span>No row was scored since the service started. Rows appear here as soon as they are.</span></p>`}
+    ${live.totals.rows === 0 && html`<div class="notice"><span>No row was scored since the service started. Rows appear here as soon as they are.</span></div>`}
     <div class="live-panels">
       ${live.gate ? html`<${Bound} found=${found} window=${WINDOWS[chosen]} gate=${live.gate} toQueue=${() => { location.hash = "#/queue"; }} />` : html`<${NoPromise} name=${live.model} />`}
       ${live.drift ? html`<${Drift} found=${found} window=${WINDOWS[chosen]} drift=${live.drift} />` : html`<${NoDrift} />`}
