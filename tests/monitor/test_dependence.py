@@ -213,3 +213,8 @@ def test_a_column_of_groups_that_is_absent_and_both_options_are_refused(files):
         workflows.monitor("m.vecuq", ["s.csv"], group="user")
     with pytest.raises(SettingError, match="Give thin for rows"):
         workflows.monitor("m.vecuq", ["s.csv"], group="session", thin=2)
+
+
+def test_whether_neighbours_are_alike_is_a_plain_truth_that_json_can_hold():
+    places = (np.arange(3), np.arange(500.0), np.random.default_rng(0).normal(size=500))
+    assert [type(Neighbours().after(some).alike) for some in places] == [bool] * 3

@@ -45,4 +45,4 @@ class Neighbours:
     @property
     def alike(self) -> bool:
         """Whether rows that follow each other are more alike than chance makes them."""
-        return self.pairs >= FEWEST and self.share > 0.5 + _SURE * _SPREAD / np.sqrt(self.pairs)
+        return self.pairs >= FEWEST and bool(self.share > 0.5 + _SURE * _SPREAD / np.sqrt(self.pairs))
