@@ -445,6 +445,7 @@ def test_a_queue_that_cannot_be_read_can_be_tried_again(pretend, queues):
 def test_each_model_has_its_own_queue(pretend, queues):
     pretend.answers["/models"] = {"models": [{"name": "gate"}, {"name": "other"}]}
     pretend.answers["/models/other"] = model_of("other")
+    pretend.answers["/models/other/score"] = pretend.answers["/models/gate/score"]
     page = pretend.open("queue")
     expects(page, "r0")
     page.locator("select[aria-label=Model]").select_option("other")
