@@ -143,6 +143,23 @@ class TestSlowAndHalf:
             for made in held:
                 made.close()
 
+    def test_who_never_reads_loses_its_place(self, service):
+        def in_flight():
+            lines = ask(service, head("/metrics", "GET")).body.decode().splitlines()
+            return int(next(one for one in lines if one.startswith("vecuq_requests_in_flight ")).split()[1])
+
+        held = []
+        try:
+            for _ in range(5):
+                held.append(made := service.connect())
+                made.setsockopt(1, 8, 4096)  # SO_RCVBUF
+                made.sendall(head("/page/style.css", "GET") * 1_000)
+            wait_until(lambda: in_flight() > 5, "answers that nobody reads")
+            wait_until(lambda: in_flight() == 1, "only the question itself in work")
+        finally:
+            for made in held:
+                made.close()
+
 
 class TestHeads:
     @pytest.mark.parametrize("name", ["X-Large", "Cookie", "X-Request-ID", "Authorization", "Accept", "Host"])
