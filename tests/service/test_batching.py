@@ -33,6 +33,18 @@ def test_requests_that_come_together_are_ranked_together(client, batches):
     assert [answer.json() for answer in answers] == alone
 
 
+def test_many_requests_are_ranked_in_batches_of_a_bounded_size(client, batches, monkeypatch):
+    monkeypatch.setattr("vecuq.service.batching._MOST_SCORES", 40)
+    answers = client.together([post({**ROW, "entropy": float(k)}, explain=k >= 60) for k in range(90)])
+    assert sum(batches) == 90
+    assert max(batches) <= 40
+    alone = [client.post("/score", json={"rows": [{**ROW, "entropy": float(k)}]}).json() for k in (0, 59)]
+    assert [answers[0].json(), answers[59].json()] == alone
+    batches.clear()
+    client.together([post(ROW, explain=True) for _ in range(30)])
+    assert max(batches) <= 5, "a row with its explanation takes nine scores"
+
+
 def test_other_models_and_other_options_are_other_batches(client, batches):
     requests = [post(ROW), post(ROW, "/models/gate/score"), post(ROW, alpha=0.1), post(ROW), post(ROW, alpha=0.1)]
     found = [set(answer.json()["rows"][0]) for answer in client.together(requests)]

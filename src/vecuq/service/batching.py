@@ -23,8 +23,8 @@ from vecuq.service.row_scoring import RowScorer, ScoredColumns
 from vecuq.service.served import Snapshot
 from vecuq.service.wire import encode
 
-# Rows that are ranked before the event loop looks at other requests again.
-_MOST_ROWS = 8_192
+# Scores that are computed before the event loop looks at other requests again; a row with an explanation takes many.
+_MOST_SCORES = 8_192
 
 
 class Waiting:
@@ -65,12 +65,15 @@ class Batcher:
         return waiting.answer
 
     def _flush(self) -> None:
-        """Answer the groups, up to some rows in all; the others come with the turn after."""
-        n_rows = 0
-        while self._groups and n_rows < _MOST_ROWS:
+        """Answer requests, up to some scores in all; the others come with the turn after."""
+        n_scores = 0
+        while self._groups and n_scores < _MOST_SCORES:
             key = next(iter(self._groups))
             snapshot, scorer, group = self._groups.pop(key)
-            n_rows += self._answer(snapshot, scorer, group)
+            now, later = _split(group, (_MOST_SCORES - n_scores) // scorer.scores_per_row)
+            if later:
+                self._groups[key] = (snapshot, scorer, later)
+            n_scores += self._answer(snapshot, scorer, now) * scorer.scores_per_row
         self._flush_is_due = bool(self._groups)
         if self._flush_is_due:
             asyncio.get_running_loop().call_soon(self._flush)
@@ -124,6 +127,16 @@ class Batcher:
             for one, part in _parts(group):
                 about = (values[part], scored.some(part), ids[part], None if by is None else by[part])
                 await self._keep(snapshot, [one], *about)
+
+
+def _split(group: Group, most: int) -> tuple[Group, Group]:
+    """Return the first requests of a group, at least one and about so many rows, and the others."""
+    n_rows = 0
+    for k, one in enumerate(group):
+        n_rows += len(one.rows)
+        if n_rows >= most:
+            return group[: k + 1], group[k + 1 :]
+    return group, []
 
 
 def _parts(group: Group) -> Iterator[tuple[Waiting, slice]]:
