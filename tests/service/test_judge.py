@@ -134,3 +134,24 @@ def test_an_answer_table_of_arrow_is_the_same(serve):
     answer = serve("judge").post("/score", content=json.dumps(record).encode(), headers=about)
     found = pa.ipc.open_file(io.BytesIO(answer.content)).read_all()
     assert found["id"].to_pylist() == ["q"]
+
+
+def test_large_replies_are_received_only_as_many_at_once_as_may_be_in_work(serve):
+    """So that memory is bounded by places and not by connections."""
+    client, sent = serve("judge", limits=Limits(tables=1)), []
+    headers = [(b"host", b"127.0.0.1"), (b"content-length", b"1000000")]
+    scope = {"type": "http", "method": "POST", "path": "/judge", "query_string": b"", "headers": headers}
+
+    async def note(message):
+        sent.append(message)
+
+    async def run():
+        held = asyncio.create_task(client.app(dict(scope), asyncio.Event().wait, note))
+        await asyncio.sleep(0.05)
+        async with asyncio.timeout(10):
+            await client.app(dict(scope), asyncio.Event().wait, note)
+        held.cancel()
+        await asyncio.gather(held, return_exceptions=True)
+
+    asyncio.run(run())
+    assert sent[0]["status"] == 429

@@ -30,6 +30,8 @@ from vecuq.service.work import Work
 # One reply with its samples; a file of answers goes to /score.
 _MOST_BYTES = 16 * MEGABYTE
 _MOST_SAMPLES = 1_000
+# So many bytes may be received without a place.
+_SMALL = 64 * 2**10
 
 
 class JudgeBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -82,11 +84,20 @@ class JudgeRoute:
             )
         if query_options(request.scope["query_string"]):
             raise Refusal(422, "bad_option", "/judge takes its options in the body.")
-        body: JudgeBody = decoded(_decode, await whole_body(request, self._limits, self._patience))
-        request.n_rows = 1
-        with self._work.place() as deadline, refusing():
-            verdict, text = await self._work.run_until(deadline, lambda: _judged(pipeline, body))
+        body, verdict, text = await self._judged(request, pipeline)
         return Answer(await self._out(snapshot, body, verdict, text))
+
+    async def _judged(self, request: Request, pipeline: AnswerPipeline) -> tuple[JudgeBody, Verdict, str]:
+        """Judge a reply in a thread; a large one has its place there before it is received."""
+        request.n_rows = 1
+        if request.length is not None and request.length <= _SMALL:
+            content = await whole_body(request, self._limits, self._patience)
+            with self._work.place() as deadline, refusing():
+                return await self._work.run_until(deadline, lambda: _judged(pipeline, content))
+        with self._work.place() as deadline, refusing():
+            large = await whole_body(request, self._limits, self._patience)
+            deadline.begin()
+            return await self._work.run_until(deadline, lambda: _judged(pipeline, large))
 
     async def _out(self, snapshot: Snapshot, body: JudgeBody, verdict: Verdict, text: str) -> bytes:
         """Hand the reply to the recorder, and return what is known of it."""
@@ -119,13 +130,14 @@ class JudgeRoute:
         )
 
 
-def _judged(pipeline: AnswerPipeline, body: JudgeBody) -> tuple[Verdict, str]:
-    """Judge a reply, in a thread; its texts are for the log."""
+def _judged(pipeline: AnswerPipeline, content: bytes) -> tuple[JudgeBody, Verdict, str]:
+    """Read and judge a reply, in a thread; its texts are for the log."""
+    body: JudgeBody = decoded(_decode, content)
     record = record_of(body.reply, samples=body.samples, question=body.question)
     verdict = pipeline.judge(record, by=body.by)
     if body.explain:
         verdict.why  # noqa: B018 - computed here, where there is time
-    return verdict, encode(text_of(record)).decode()
+    return body, verdict, encode(text_of(record)).decode()
 
 
 def _columns_of(verdict: Verdict) -> ScoredColumns:
