@@ -66,19 +66,26 @@ class Body(BaseModel):
     rows: list[dict[str, float | None]]
 
 
-def plain_app(model: str):
-    """Return the route that one writes first: FastAPI, a model of the body, one row at a time."""
+def plain_app(model: str, kind: str):
+    """Return the route that one writes first: FastAPI, a model of the body, one row at a time.
+
+    As its documents say, a function that computes is a plain ``def``, which FastAPI calls in a thread; ``async``
+    computes in the event loop instead, and keeps all others waiting.
+    """
     from fastapi import FastAPI
 
     app, ranker = FastAPI(), load(model)
 
-    @app.post("/score")
-    async def score(body: Body) -> dict:
+    def score(body: Body) -> dict:
         rows = {name: np.array([row[name] for row in body.rows], dtype=float) for name in ranker.columns}
         found = ranker.rank(rows)
         pairs = zip(found.uncertainty.tolist(), found.p_values.tolist(), strict=True)
         return {"rows": [{"uncertainty": score, "p_value": p_value} for score, p_value in pairs]}
 
+    async def score_in_loop(body: Body) -> dict:
+        return score(body)
+
+    app.post("/score")(score if kind == "def" else score_in_loop)
     return app
 
 
@@ -140,26 +147,29 @@ def middle(runs: list[Load]) -> Load:
 
 def single_rows(model: str, folder: Path, quick: bool) -> list[Claim]:
     """Both servers in turn, and two workers."""
-    found: dict[str, list[Load]] = {"ours": [], "two": [], "plain": []}
     commands = {
         "ours": ours(model),
-        "plain": ["-m", "benchmarks.service", model],
+        "plain": ["-m", "benchmarks.service", model, "def"],
+        "async": ["-m", "benchmarks.service", model, "async"],
         "two": ours(model, "--workers", "2"),
     }
+    found: dict[str, list[Load]] = {name: [] for name in commands}
     for _ in range(ROUNDS[quick]):
         for name, words in commands.items():
             with served(words) as (port, process):
                 load_on(port, process, folder, seconds=1)
                 found[name].append(load_on(port, process, folder, seconds=SECONDS[quick]))
-    best, two, plain = (middle(found[name]) for name in ("ours", "two", "plain"))
+    best, two, plain, in_loop = (middle(found[name]) for name in ("ours", "two", "plain", "async"))
     errors = sum(run.errors for runs in found.values() for run in runs)
-    told = f"{best.per_second:,.0f} requests/s, p99 {best.p99:.3g} ms, {best.cpu:.3g} us CPU each"
-    peer = f"{plain.per_second:,.0f} requests/s, p99 {plain.p99:.3g} ms, {plain.cpu:.3g} us CPU each"
-    with_two = f"{two.per_second:,.0f} requests/s, p99 {two.p99:.3g} ms, {two.cpu:.3g} us CPU each"
+    told, with_two, peer, other = (
+        f"{run.per_second:,.0f} requests/s, p99 {run.p99:.3g} ms, {run.cpu:.3g} us CPU each"
+        for run in (best, two, plain, in_loop)
+    )
     head = f"one row per request, {CONNECTIONS} connections"
     return [
         Claim(f"{head}, requests/s over a plain FastAPI route", told, peer, best.per_second / plain.per_second, goal=8),
         Claim(f"{head}, CPU per request of a plain route over ours", told, peer, plain.cpu / best.cpu, goal=8),
+        Claim(f"{head}, requests/s over an async FastAPI route", told, other, best.per_second / in_loop.per_second),
         Claim(f"{head}, one worker", told, "-", best.per_second, " requests/s", goal=8_000),
         Claim(f"{head}, one worker, p99", told, "-", best.p99, " ms", goal=30, at_least=False),
         Claim(f"{head}, two workers", with_two, "-", two.per_second, " requests/s"),
@@ -271,4 +281,5 @@ def run(quick: bool = False) -> list[Claim]:
 if __name__ == "__main__":
     import uvicorn
 
-    uvicorn.run(plain_app(sys.argv[1]), port=int(sys.argv[3]), log_level="warning", access_log=False)
+    model, kind, _, port = sys.argv[1:]
+    uvicorn.run(plain_app(model, kind), port=int(port), log_level="warning", access_log=False)

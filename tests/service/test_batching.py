@@ -7,6 +7,7 @@ import pytest
 
 from vecuq.service import Limits
 from vecuq.service.recorder import Decided
+from vecuq.service.refusal import Refusal
 
 ROW = {"entropy": 1.0, "knn": 2.0, "confidence": 0.5}
 
@@ -133,6 +134,23 @@ def test_rows_of_several_requests_reach_the_recorder_in_one_call(serve):
     client.together([post({**ROW, "id": f"q{k}"}) for k in range(12)])
     assert len(keeper.decided_rows) < 6
     assert sorted(one for rows in keeper.decided_rows for one in rows.ids) == sorted(f"q{k}" for k in range(12))
+
+
+def test_an_id_that_the_recorder_refuses_is_refused_alone(serve):
+    class Strict(Keeper):
+        async def decided(self, rows):
+            if "bad" in rows.ids:
+                raise Refusal(409, "contradiction", "Another row had this id.")
+            return await super().decided(rows)
+
+    keeper = Strict()
+    client = serve("gate", recorder=keeper)
+    names = ["a", "bad", "b", None, "c"]
+    requests = [post(ROW if name is None else {**ROW, "id": name}) for name in names]
+    answers = client.together(requests)
+    assert [answer.status_code for answer in answers] == [200, 409, 200, 200, 200]
+    assert sorted(one for rows in keeper.decided_rows for one in rows.ids) == ["a", "b", "c"]
+    assert sum(len(rows.ids) for rows in keeper.watched_rows) == 1
 
 
 def test_a_recorder_that_fails_or_hangs_is_an_error_and_not_a_loss(serve, caplog):

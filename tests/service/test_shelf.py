@@ -98,7 +98,7 @@ def test_the_same_file_once_more_changes_nothing(place):
 
 
 @pytest.mark.parametrize("break_it", [lambda path: path.write_bytes(b"x"), lambda path: path.unlink()])
-def test_a_broken_file_keeps_the_old_model_and_says_so_without_a_path(serve, place, break_it):
+def test_a_broken_file_keeps_the_old_model_and_says_so_without_a_path(serve, place, break_it, caplog):
     client = serve(models={"it": place})
     shelf = client.app.service.shelf
     known = client.post("/score", json={"rows": [ROW]}).json()
@@ -110,6 +110,7 @@ def test_a_broken_file_keeps_the_old_model_and_says_so_without_a_path(serve, pla
     assert said
     assert str(place.parent) not in said
     assert client.get("/ready").json()["models"]["it"]["error"] == said
+    assert f"model not replaced: {said}" in caplog.text
     place.write_bytes(good)
     asyncio.run(shelf.poll())
     assert client.get("/models").json()["models"][0]["error"] is None

@@ -6,7 +6,7 @@ A row's numbers depend on that row alone, so a batch gives every request the bit
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from vecuq.service.answers_out import rows_out
 from vecuq.service.context import Service
 from vecuq.service.errors_said import refusal_of
 from vecuq.service.keeping_rows import counted, kept
+from vecuq.service.recorder import Decided
+from vecuq.service.refusal import Refusal
 from vecuq.service.row_scoring import RowScorer, ScoredColumns
 from vecuq.service.served import Snapshot
 from vecuq.service.wire import encode
@@ -110,41 +112,50 @@ class Batcher:
         ids: Sequence[str | None],
         by: Sequence[Any] | None,
     ) -> None:
-        """Hand the rows to the recorder, and answer when it has them."""
+        """Hand the rows to the recorder, and answer when it has them; what it refuses is the fault of one request."""
         try:
             decided = await kept(self._service, snapshot, values, scored, ids, by=by)
             _deliver(snapshot, group, scored, ids, decided)
         except Exception as error:
-            for one in group:
-                _fail(one, error)
+            if len(group) == 1 or not isinstance(error, Refusal) or error.status >= 500:
+                for one in group:
+                    _fail(one, error)
+                return
+            for one, part in _parts(group):
+                about = (values[part], scored.some(part), ids[part], None if by is None else by[part])
+                await self._keep(snapshot, [one], *about)
+
+
+def _parts(group: Group) -> Iterator[tuple[Waiting, slice]]:
+    """Yield the requests of a group, and where the rows of each are."""
+    start = 0
+    for one in group:
+        yield one, slice(start, start + len(one.rows))
+        start += len(one.rows)
 
 
 def _refuse_some(scorer: RowScorer, group: Group, values: Array) -> bool:
     """Refuse the requests of a group that lack a column or a value that they need; return whether there are any."""
-    start, refused = 0, False
-    for one in group:
-        stop = start + len(one.rows)
-        part = values[start:stop]
-        start = stop
-        if np.isnan(part).any():
+    refused = False
+    for one, part in _parts(group):
+        if np.isnan(values[part]).any():
             try:
-                scorer.refuse(one.rows, part)
+                scorer.refuse(one.rows, values[part])
             except VecuqError as error:
                 _fail(one, error)
                 refused = True
     return refused
 
 
-def _deliver(snapshot: Snapshot, group: Group, scored: ScoredColumns, ids: Sequence[str | None], decided: Any) -> None:
+def _deliver(
+    snapshot: Snapshot, group: Group, scored: ScoredColumns, ids: Sequence[str | None], decided: Decided | None
+) -> None:
     """Give every request its rows of the answer."""
     rows = rows_out(scored, ids, snapshot.columns, decided)
     before, after = snapshot.envelope
-    start = 0
-    for one in group:
-        stop = start + len(one.rows)
+    for one, part in _parts(group):
         if not one.answer.done():  # the client may be gone
-            one.answer.set_result(before + encode(rows[start:stop]) + after)
-        start = stop
+            one.answer.set_result(before + encode(rows[part]) + after)
 
 
 def _fail(one: Waiting, error: Exception) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import mmap
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -88,8 +89,8 @@ async def _more(request: Request, limits: Limits, n_bytes: int) -> AsyncIterator
             return
 
 
-def chunks_of(path: Path) -> Iterator[bytes]:
-    """Yield a file in chunks."""
+def chunks_of(path: Path) -> Iterator[memoryview]:
+    """Yield a file in chunks, which are read from disk when they are sent; the file may be removed meanwhile."""
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            yield chunk
+        content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    yield from (content[start : start + _CHUNK] for start in range(0, len(content), _CHUNK))

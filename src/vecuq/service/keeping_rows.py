@@ -55,13 +55,15 @@ async def kept(
         texts=texts,
     )
     named = np.array([one is not None for one in ids], dtype=bool)
-    if not named.all():
-        service.recorder.watched(rows if not named.any() else some_of(rows, ~named))
-    if not named.any():
-        return None
     if named.all():
         return await service.recorder.decided(rows)
-    return _spread(await service.recorder.decided(some_of(rows, named)), named, scored.accept)
+    if not named.any():
+        service.recorder.watched(rows)
+        return None
+    # First what may be refused: then nothing was watched.
+    decided = await service.recorder.decided(some_of(rows, named))
+    service.recorder.watched(some_of(rows, ~named))
+    return _spread(decided, named, scored.accept)
 
 
 def some_of(rows: ScoredRows, chosen: NDArray[np.bool_]) -> ScoredRows:

@@ -35,6 +35,11 @@ class ScoredColumns:
     why: list[str | None] | None
     contributions: Array | None
 
+    def some(self, which: slice) -> ScoredColumns:
+        """Return the same of some rows."""
+        found: dict[str, Any] = {name: None if one is None else one[which] for name, one in vars(self).items()}
+        return ScoredColumns(**found)
+
 
 @dataclass(frozen=True, eq=False)
 class RowScorer:
@@ -131,7 +136,7 @@ class RowScorer:
         names = self.ranker.columns
         if absent and (self.options.missing != "marginal" or len(absent) == len(names)):
             present = [name for k, name in enumerate(names) if k not in absent]
-            wanted_columns(names, present, purpose="needed as score columns", where="Every row")
+            wanted_columns(names, present, purpose="needed as score columns", where="The body")
 
     def refuse_incomplete(self, values: Array) -> None:
         """Raise for a missing value, if that is wanted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from vecuq._check import one_line
-from vecuq._files import saved_header
+from vecuq._files import place_of, saved_header
 from vecuq.errors import ModelFileError, VecuqError
 from vecuq.service.refusal import Refusal
 from vecuq.service.served import Snapshot, served_of
 from vecuq.service.settings import ServeSettings
 
+_LOG = logging.getLogger("vecuq.service")
 Look = tuple[int, int, int]  # when a file was written, its size, and its inode
 
 
@@ -83,6 +85,7 @@ class Shelf:
         if new.error is None and new.snapshot.checksum == old.checksum:
             new = ModelState(old)  # the same file once more
         self._states[name] = new
+        _say(name, new)
         return new
 
     async def poll(self) -> list[str]:
@@ -108,7 +111,8 @@ class Shelf:
         try:
             served = served_of(data, **self._supplied_for(data))
         except VecuqError as error:
-            raise ModelFileError(f"{path} cannot be served. {one_line(error, most=400)}") from None
+            said = one_line(error, most=400).replace(place_of(data), "It")
+            raise ModelFileError(f"{path} cannot be served. {said}") from None
         served.warm_up()
         now = datetime.now(UTC).isoformat(timespec="seconds")
         return Snapshot(name, generation, str(saved_header(data)["checksum"]), now, served)
@@ -123,6 +127,15 @@ class Shelf:
         """Return an error without the path, which is nobody's business but the operator's."""
         said = one_line(error, most=400) or type(error).__name__
         return said.replace(str(self._files[name]), "The new file")
+
+
+def _say(name: str, state: ModelState) -> None:
+    """Write what became of a file that changed."""
+    about = {"model": name, "generation": state.snapshot.generation, "checksum": state.snapshot.checksum}
+    if state.error is None:
+        _LOG.info("model loaded", extra={"about": about})
+    else:
+        _LOG.warning("model not replaced: %s", state.error, extra={"about": about})
 
 
 def _look(path: Path) -> Look | None:

@@ -45,7 +45,7 @@ def score_table(job: Job) -> None:
     """Score the rows of a table, and write them with columns added, or as the rows of a JSON answer."""
     with _opened(job) as table:
         _refuse_wide(job, table.rows.schema)
-        batches = _scored(job, table)
+        batches = ahead(_scored(job, table))
         if job.out == JSON:
             _write_json(job, batches)
         else:
@@ -83,7 +83,7 @@ Scored = tuple[Any, ScoredColumns, list[str | None], Decided | None]
 
 
 def _scored(job: Job, table: TableToScore) -> Iterator[Scored]:
-    """Yield every batch with its scores, its ids, and what the recorder decided; reading and scoring overlap."""
+    """Yield every batch with its scores, its ids, and what the recorder decided; reading overlaps."""
     ranker, judge = job.snapshot.served.ranker, table.judge
     scoring = replace(BatchScorer.of(ranker, table.wanted, table.rows.schema.names, judge), n_jobs=1)
     if judge is not None and judge.needs_all_rows:

@@ -14,8 +14,8 @@ from vecuq.service.settings import Limits
 
 P = ParamSpec("P")
 T = TypeVar("T")
-# Threads share one interpreter: two keep a core busy while one of them waits for a file.
-_THREADS = 2
+# They share one interpreter. Two keep a core busy; with two more, a reply is not judged behind two large tables.
+_THREADS = 4
 
 
 class Deadline:

@@ -115,8 +115,8 @@ COLUMNS = ["entropy", "knn", "confidence"]
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory):
-    """Saved models by name, with what they are: rank, gate, cross (not exportable), plain (no p-values), judge."""
-    from vecuq import AnswerPipeline, Gate
+    """Saved models by name; by has categories, cross cannot be exported, plain has no p-values."""
+    from vecuq import AnswerPipeline, Gate, VecUQPipeline
     from vecuq.testing.examples import sampled_answers
 
     how = {"columns": COLUMNS, "flip": ["confidence"], "random_state": 0}
@@ -126,6 +126,8 @@ def models(tmp_path_factory):
     made = {
         "rank": rank,
         "gate": Gate(rank, accuracy=0.85).fit(labelled, labelled["correct"].to_numpy()),
+        "by": Gate(rank, accuracy=0.8).fit(labelled, labelled["correct"].to_numpy(), by=np.arange(3000) % 2),
+        "classes": VecUQPipeline(measures=["msp", "entropy"]).fit(np.random.default_rng(8).normal(size=(300, 4))),
         "cross": VecUQ(holdback="cross", **how).fit(table_of(150, 4)),
         "plain": VecUQ(holdback=0, **how).fit(table_of(300, 5)),
         "judge": AnswerPipeline(measures=["msp", "consistency"], accuracy=0.8).fit(answers, wrong),

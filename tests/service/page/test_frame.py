@@ -129,11 +129,12 @@ def test_without_a_store_marks_stay_in_the_page(tab, locked, files):
     page.keyboard.press("Enter")
     page.wait_for_selector(".drop")
     page.set_input_files("input[type=file]", files.folder / "rows.csv")
+    page.clock.install()
     page.click("#row-0")
     page.keyboard.press("w")
-    page.wait_for_selector(".toast:has-text('keeps no feedback')", timeout=20_000)
+    page.clock.fast_forward(9_000)
+    page.wait_for_selector(".toast:has-text('keeps no feedback')")
     assert page.locator(".marked").count() == 1
-    page.keyboard.press("ArrowDown")
 
 
 def test_a_service_that_is_gone_is_said_so_and_can_be_tried_again(tab, service):

@@ -132,6 +132,31 @@ def test_answers_come_with_their_texts(scored, files):
     assert page.inner_text(".reason") not in ("", "…")
 
 
+def test_outputs_of_a_classifier_come_with_reasons(tab, service, tmp_path):
+    np.savez(tmp_path / "outputs.npz", logits=np.random.default_rng(1).normal(size=(30, 4)))
+    page = tab(service)
+    page.select_option("select[aria-label=Model]", "classes")
+    page.wait_for_selector("text=Outputs of a classifier as npz")
+    page.set_input_files("input[type=file]", tmp_path / "outputs.npz")
+    page.click("#row-0")
+    page.wait_for_selector(".bars li")
+    assert "30 rows" in page.inner_text(".work-bar")
+
+
+def test_a_gate_with_categories_is_told_their_column(tab, service, files, models):
+    page = tab(service, allowed=["422"])
+    page.select_option("select[aria-label=Model]", "by")
+    page.wait_for_selector("text=Column with the category")
+    page.set_input_files("input[type=file]", files.folder / "rows.csv")
+    page.wait_for_selector(".toast.error:has-text('category')")
+    page.fill("label:has-text('Column with the category') input", "correct")
+    page.set_input_files("input[type=file]", files.folder / "rows.csv")
+    page.click("#row-0")
+    page.wait_for_selector(".bars li")
+    page.click("#panel-decision")
+    assert models.by.certificate().promise in page.inner_text(".basis")
+
+
 def test_a_service_that_stopped_is_said_so(tab, service, files):
     page = tab(service, allowed=["ERR_FAILED"])
     page.wait_for_selector(".drop")

@@ -66,11 +66,13 @@ def test_the_same_mark_again_removes_it_and_buttons_do_the_same(tab, service):
 
 def test_marks_are_reviews_in_the_store_once_they_can_no_longer_be_undone(tab, service):
     page = pasted(tab, service, ["m1", "m2", "m3"])
+    page.clock.install()
     page.focus(".grid")
     for key in ("ArrowDown", "r", "ArrowDown", "w", "ArrowDown", "w", "u"):
         page.keyboard.press(key)
     assert "m1" not in reviews(service)
-    page.wait_for_selector("text=2 marks sent", timeout=20_000)
+    page.clock.fast_forward(9_000)
+    page.wait_for_selector("text=2 marks sent")
     found = reviews(service)
     assert (found["m1"]["correct"], found["m2"]["correct"]) == (True, False)
     assert "m3" not in found

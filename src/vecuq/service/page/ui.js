@@ -27,6 +27,9 @@ export function failed(failure) {
   toast(`${failure?.message ?? failure}${id}`, { kind: "error", seconds: 10 });
 }
 
+/** Take error messages away, when what failed is tried anew. */
+export const forgetErrors = () => setToasts(toasts.filter(({ kind }) => kind !== "error"));
+
 function setToasts(next) {
   toasts = next;
   toastsChanged(next);

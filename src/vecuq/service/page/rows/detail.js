@@ -50,7 +50,7 @@ function MarkButtons({ marks, row }) {
 function placeOf(model, uncertainty) {
   if (!model.uncertaintyQuantiles) return "";
   const part = share(model.uncertaintyQuantiles, uncertainty);
-  return html` <span class="soft small">${part === 1 ? "above all calibration rows" : `above ${percent(part)} of the calibration rows`}</span>`;
+  return html` <span class="soft small">${part === 1 ? "above all calibration rows" : `above ${percent(part).replace(">", "")} of the calibration rows`}</span>`;
 }
 
 /** The reason, where the table has one already. */

@@ -36,7 +36,9 @@ export function fromText(text) {
 
 /** Score what came; the answer is a table. progress: see send(). */
 export async function scoredTable({ body, type }, model, { by = "", progress, signal }) {
-  const query = new URLSearchParams({ record: "false", replace: "true", ...(model.isAnswers && { texts: "true", explain: "true" }), ...(by && { by }) });
+  const query = new URLSearchParams({ record: "false", replace: "true", ...(by && { by }) });
+  if (!model.takesRows) query.set("explain", "true"); // reasons of single rows cannot be requested later
+  if (model.isAnswers) query.set("texts", "true");
   const bytes = await send(modelPath(model.name, `/score?${query}`), body, { type, accept: ARROW, progress, signal });
   progress({ phase: "decoding", done: 0, total: 0 });
   await new Promise((done) => setTimeout(done)); // let the page say so

@@ -26,5 +26,5 @@ export function placeWords(quantiles, value) {
   if (value < quantiles[0]) return "below all calibration rows";
   const part = share(quantiles, value);
   if (part === 1) return "as high as the highest";
-  return `higher than ${percent(part, part > 0.99 || part < 0.01 ? 1 : 0)}`;
+  return `higher than ${percent(part, part > 0.99 || part < 0.01 ? 1 : 0).replace(">", "")}`;
 }

@@ -5,6 +5,12 @@ import { bytes, percent } from "../format.js";
 import { failed } from "../ui.js";
 import { ENDINGS, fromFile, fromText } from "./intake.js";
 
+const TAKEN = {
+  rows: "csv, tsv, parquet, Arrow or jsonl, with the columns of the model.",
+  answers: "Answers of a language model as jsonl, or pasted as JSON.",
+  outputs: "Outputs of a classifier as npz.",
+};
+
 export function Start({ model, by, setBy, begin, active }) {
   const [pasted, setPasted] = useState("");
   const chooser = useRef();
@@ -14,18 +20,18 @@ export function Start({ model, by, setBy, begin, active }) {
   return html`<div class="start">
     <div class="drop ${over ? "over" : ""}">
       <h2>Drop a file to score it</h2>
-      <p class="soft">${model.isAnswers ? "Answers of a language model as jsonl, or pasted as JSON." : "csv, tsv, parquet, Arrow or jsonl, with the columns of the model."} It is scored, and nothing is kept.</p>
+      <p class="soft">${TAKEN[model.takes]} It is scored, and nothing is kept.</p>
       <p><button class="primary" onClick=${() => chooser.current.click()}>Choose a file</button>
         <input ref=${chooser} type="file" hidden accept=${ENDINGS} aria-label="File" onChange=${(event) => { const [file] = event.target.files; if (file) take(() => fromFile(file)); event.target.value = ""; }} /></p>
-      ${!model.isAnswers && html`<p class="soft small columns-needed">Columns: ${model.columns.map((name, k) => html`${k ? ", " : ""}<code>${name}</code>`)}</p>`}
+      ${model.takesRows && html`<p class="soft small columns-needed">Columns: ${model.columns.map((name, k) => html`${k ? ", " : ""}<code>${name}</code>`)}</p>`}
     </div>
     ${model.gate?.by_category && html`<label class="field">Column with the category of each row, which this gate needs
       <input value=${by} onInput=${(event) => setBy(event.target.value)} /></label>`}
-    <form class="paste" onSubmit=${paste}>
+    ${model.takes !== "outputs" && html`<form class="paste" onSubmit=${paste}>
       <label class="field">Or paste rows: csv with a header, cells of a spreadsheet, or JSON
         <textarea rows="6" spellcheck=${false} value=${pasted} onInput=${(event) => setPasted(event.target.value)} placeholder=${example(model)}></textarea></label>
       <div class="actions"><button disabled=${!pasted.trim()}>Score pasted rows</button></div>
-    </form>
+    </form>`}
   </div>`;
 }
 

@@ -59,7 +59,7 @@ export function Work({ table, model, source, by, active, close }) {
   return html`<div class="work">
     <div class="work-bar bar">
       <div class="grow"><h2 class="file-name" title=${source}>${source}</h2><p class="soft small">${rowsWord(table.n)}${table.nMissing > 0 ? `, ${count(table.nMissing)} without a score` : ""}${marks.nSent ? `, ${count(marks.nSent)} marks sent` : ""}</p></div>
-      <${Save} save=${save} parquet=${!table.isAnswers} />
+      <${Save} save=${save} parquet=${model.takesRows} />
       <button onClick=${close}>Other rows</button>
     </div>
     <div class="work-bar bar">

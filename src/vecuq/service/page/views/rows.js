@@ -1,7 +1,7 @@
 // Rows: score a file or pasted rows, and work through them, most uncertain first.
 
 import { html, useRef, useState } from "../html.js";
-import { failed } from "../ui.js";
+import { failed, forgetErrors } from "../ui.js";
 import { fromFile, scoredTable } from "../rows/intake.js";
 import { Progress, Start, useDrop } from "../rows/start.js";
 import { Work } from "../rows/work.js";
@@ -17,6 +17,7 @@ export function View({ model, active }) {
   const running = useRef(null);
   const begin = async (came) => {
     running.current?.abort();
+    forgetErrors();
     const stop = new AbortController();
     running.current = stop;
     setState({ step: "running", name: came.name, phase: "sending", done: 0, total: 0 });
