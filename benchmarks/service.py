@@ -34,7 +34,7 @@ from vecuq import fit_ranker, load
 COLUMNS = ("entropy", "knn", "energy", "mutual_information")
 SECONDS = {False: 10, True: 3}
 ROUNDS = {False: 3, True: 1}
-N_ROWS = {False: 2_000_000, True: 500_000}
+N_ROWS = {False: 1_000_000, True: 500_000}  # a request may have a million
 N_REQUESTS = {False: 200_000, True: 20_000}
 CONNECTIONS = 64
 ARROW = "application/vnd.apache.arrow.stream"
