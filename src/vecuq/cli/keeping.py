@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,14 +46,7 @@ def feedback(
             echo(f"{said} -> {'stdout' if to_stdout else out}", err=to_stdout)
 
 
-def say_store_audit(
-    gate_file: Path,
-    store: Path,
-    labels: workflows.LabelColumns,
-    *,
-    say: Callable[..., None],
-    as_json: bool,
-) -> None:
+def say_store_audit(gate_file: Path, store: Path, labels: workflows.LabelColumns, *, as_json: bool) -> None:
     """Check a promise by the audits in a store, and print what they say."""
     if any(vars(labels).values()):
         raise SettingError(
@@ -65,6 +57,5 @@ def say_store_audit(
         if as_json:
             facts: dict[str, Any] = {**done.to_dict(), "live": live.describe()}
             print_json(facts)
-            return
-        say(done, as_json=False)
-        echo(str(live))
+        else:
+            echo(str(live))
