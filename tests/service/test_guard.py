@@ -183,3 +183,11 @@ def test_only_with_tls_are_browsers_told_to_stay_with_it(tmp_path):
 @given(st.text(max_size=30))
 def test_any_host_has_a_name(text):
     assert isinstance(host_name(text), str)
+
+
+def test_the_credentials_of_a_proxy_do_not_hide_the_key():
+    for headers in (
+        {"authorization": "Basic cHJveHk6cGFzcw==", "x_api_key": KEY},
+        {"x_api_key": KEY, "authorization": "Basic cHJveHk6cGFzcw=="},
+    ):
+        assert guard(api_key=KEY).check(asked(host="localhost", **headers)) is None

@@ -1,6 +1,9 @@
 """GET /model and its kin, the map for the browser, and the OpenAPI document."""
 
+import asyncio
+import gc
 import json
+import weakref
 
 import numpy as np
 import pytest
@@ -125,3 +128,16 @@ def test_references_of_the_document_lead_somewhere(client):
 def test_documents_that_load_from_elsewhere_are_not_served(client):
     assert client.get("/redoc").status_code == 404
     assert "cdn" not in client.get("/docs").text.lower()
+
+
+def test_a_model_that_was_replaced_is_not_kept_in_memory(serve, saved, tmp_path):
+    place = tmp_path / "it.vecuq"
+    place.write_bytes(saved["gate"].read_bytes())
+    client = serve(models={"it": place})
+    client.get("/model"), client.get("/models/it/map.json")
+    old = weakref.ref(client.app.service.shelf.get())
+    place.write_bytes(saved["model"].read_bytes())
+    asyncio.run(client.app.service.shelf.poll())
+    assert client.get("/model").json()["kind"] == "model"
+    gc.collect()
+    assert old() is None

@@ -1,9 +1,11 @@
 """Columns, ids and categories with names that no field of a program can have are served like any other."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from vecuq import fit_ranker, load
+from vecuq.errors import ColumnWarning
 
 ODD = ('a"b', "c\\d", "e\nf", "ü 雪", "rows")
 
@@ -60,3 +62,19 @@ def test_names_and_maps_of_fields_are_bounded(serve):
     row = {"entropy": 0.5, "knn": 1.5, "confidence": 0.5}
     for option, value in (("id", "x" * 1_001), ("by", "x" * 1_001), ("map", "x" * 20_001)):
         assert serve("model").post("/score", json={"rows": [row], option: value}).status_code == 422
+
+
+def test_a_score_column_called_id_holds_no_ids_in_json_and_in_tables(serve, tmp_path):
+    rng = np.random.default_rng(0)
+    with pytest.warns(ColumnWarning, match="an id"):
+        fit_ranker({"id": rng.integers(0, 9, 300).astype(float), "b": rng.random(300)}).save(tmp_path / "it.vecuq")
+    client = serve(models={"it": tmp_path / "it.vecuq"})
+    as_json = client.post("/score", json={"rows": [{"id": 1, "b": 0.5}]})
+    table = pa.table({"id": pa.array([1], pa.int64()), "b": [0.5]})
+    out = pa.BufferOutputStream()
+    with pa.ipc.new_stream(out, table.schema) as writer:
+        writer.write_table(table)
+    headers = {"content-type": "application/vnd.apache.arrow.stream", "accept": "application/json"}
+    as_table = client.post("/score", content=out.getvalue().to_pybytes(), headers=headers)
+    assert "id" not in as_json.json()["rows"][0]
+    assert as_table.json() == as_json.json()

@@ -170,3 +170,19 @@ def test_watching_polls_until_it_is_ended(place):
 
 def test_nothing_is_watched_if_that_is_switched_off(place):
     asyncio.run(Shelf(ServeSettings({"it": place}, reload_every=0.0)).watch())
+
+
+def test_a_file_that_fails_in_a_way_nobody_thought_of_is_reported_and_the_next_one_is_loaded(
+    place, monkeypatch, caplog
+):
+    shelf = Shelf(ServeSettings({"it": place}))
+    good = place.read_bytes()
+    with monkeypatch.context() as patched:
+        patched.setattr("vecuq.service.shelf.served_of", lambda data, **more: 1 / 0)
+        place.write_bytes(good + b" ")
+        asyncio.run(shelf.poll())
+    assert "ZeroDivisionError" in shelf.states()["it"].error
+    assert "failed" in caplog.text
+    place.write_bytes(good)
+    asyncio.run(shelf.poll())
+    assert shelf.states()["it"].error is None

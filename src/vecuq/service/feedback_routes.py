@@ -83,7 +83,7 @@ def routes(service: Service) -> APIRouter:
         """Return totals, the state of the gate and of the drift monitor, and series by the second and the minute."""
         return _json(await _recorder(service).query("live", model=model))
 
-    @router.get("/rows/{id}", summary="A row from the log, with its feedback")
+    @router.get("/rows/{id:path}", summary="A row from the log, with its feedback")
     async def row(id: str, model: Model = None) -> Response:
         """Return what was scored and found out under an id."""
         found = await _recorder(service).query("row", id=id, model=model)

@@ -77,8 +77,8 @@ class Guard:
                 host = value
             elif name == b"origin":
                 origin = value
-            elif name == b"authorization" or (name == b"x-api-key" and key is None):
-                key = _bare(name, value)
+            elif name == b"authorization" or (name == b"x-api-key" and not key):
+                key = _bare(name, value) or key or b""  # that of a proxy is none of ours
         if host is not None and not self._any_host and not self._knows(host):
             return _unknown_host(host)
         if origin is not None and not self._may_come_from(origin, host):
@@ -161,7 +161,7 @@ def _unknown_host(host: bytes) -> Refusal:
 
 
 def _bare(name: bytes, value: bytes) -> bytes:
-    """Return the key in a header; Authorization names a scheme before it."""
+    """Return the key in a header; Authorization names a scheme before it, and another than Bearer is none."""
     if name == b"x-api-key":
         return value.strip()
     scheme, _, key = value.partition(b" ")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from fastapi import APIRouter, Request, Response
 
@@ -14,16 +15,27 @@ from vecuq.service.served import Snapshot
 from vecuq.service.wire import encode
 
 _JSON = "application/json"
-# Old models go with the descriptions of newer ones.
-_MOST_KEPT = 64
 
 
-@lru_cache(maxsize=_MOST_KEPT)
+def _once(make: Callable[[Snapshot], bytes]) -> Callable[[Snapshot], bytes]:
+    """Return a function that remembers what it made of a model for as long as that is served, and no longer."""
+    made: WeakKeyDictionary[Snapshot, bytes] = WeakKeyDictionary()
+
+    def once(snapshot: Snapshot) -> bytes:
+        found = made.get(snapshot)
+        if found is None:
+            found = made[snapshot] = make(snapshot)
+        return found
+
+    return once
+
+
+@_once
 def _description(snapshot: Snapshot) -> bytes:
     return encode(described(snapshot))
 
 
-@lru_cache(maxsize=_MOST_KEPT)
+@_once
 def _map(snapshot: Snapshot) -> bytes:
     found, why_not = exported_map(snapshot.served.ranker)
     if found is None:

@@ -82,6 +82,9 @@ class Shelf:
             new = ModelState(self._load(name, old.generation + 1))
         except (VecuqError, OSError, MemoryError) as error:
             new = ModelState(old, self._said(name, error))
+        except Exception as error:  # or nobody would look at any file again
+            _LOG.exception("the new file of a model failed", extra={"about": {"model": name}})
+            new = ModelState(old, f"The new file cannot be served: unexpected {type(error).__name__}.")
         if new.error is None and new.snapshot.checksum == old.checksum:
             new = ModelState(old)  # the same file once more
         self._states[name] = new

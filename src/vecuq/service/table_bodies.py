@@ -85,13 +85,14 @@ Scored = tuple[Any, ScoredColumns, list[str | None], Decided | None]
 def _scored(job: Job, table: TableToScore) -> Iterator[Scored]:
     """Yield every batch with its scores, its ids, and what the recorder decided; reading overlaps."""
     ranker, judge = job.snapshot.served.ranker, table.judge
+    id_name = None if job.options.id in ranker.columns else job.options.id
     scoring = replace(BatchScorer.of(ranker, table.wanted, table.rows.schema.names, judge), n_jobs=1)
     if judge is not None and judge.needs_all_rows:
         scoring = scoring.with_limits(_passed(job, ahead(table.rows.batches())))
         job.n_rows = 0
     for batch in _passed(job, ahead(table.rows.batches())):
         ranked = scoring.ranked(batch)
-        scored, ids = _columns_of(ranked, ranker.columns), _ids_of(batch, job.options.id)
+        scored, ids = _columns_of(ranked, ranker.columns), _ids_of(batch, id_name)
         job.count(scored)
         texts = None if table.texts is None else next(table.texts)
         decided = None
@@ -114,11 +115,11 @@ def _as_they_came(job: Job, batch: pa.RecordBatch) -> Array:
     return matching.values_of(batch, fill=True)
 
 
-def _ids_of(batch: pa.RecordBatch, name: str) -> list[str | None]:
+def _ids_of(batch: pa.RecordBatch, name: str | None) -> list[str | None]:
     """Return the ids of a batch as texts; None for all where there is no column of texts or whole numbers."""
     import pyarrow.types as pt
 
-    if name not in batch.schema.names:
+    if name is None or name not in batch.schema.names:
         return [None] * len(batch)
     kind = batch.schema.field(name).type
     named = pt.is_integer(kind) or pt.is_string(kind) or pt.is_large_string(kind)

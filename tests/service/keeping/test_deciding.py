@@ -137,7 +137,7 @@ def test_many_rows_are_decided_in_pieces(world, monkeypatch):
     assert len(done.audit) == 1_000
 
 
-def test_a_model_that_is_not_served_is_refused(world, commit):
-    with world.desk() as desk, pytest.raises(Refusal, match="no model 'other'") as refused:
-        commit(desk, lambda: desk.decide(world.scored([0], model="other"), 0.0))
+def test_a_model_that_is_not_served_is_refused(world):
+    with pytest.raises(Refusal, match="no model 'other'") as refused:
+        world.keep(lambda keeper: keeper.decided(world.scored([0], model="other")))
     assert refused.value.status == 404

@@ -107,10 +107,10 @@ def test_a_new_gate_on_the_same_model_keeps_the_monitor_and_another_model_does_n
         desk.drift.turn()
         same = Gate.from_learned(gate.model, gate.settings, other_gate.learned_)
         world.use(same)
-        desk._look("gate")
+        desk.look("gate")
         assert desk.drift.status("gate")["rows"] == 1_500
         world.use(other_gate)
-        desk._look("gate")
+        desk.look("gate")
         assert desk.drift.status("gate")["rows"] == 0
 
 

@@ -236,3 +236,13 @@ def test_without_a_store_every_route_says_how_to_start_one(world):
         assert answer.status_code == 503
         assert answer.json()["error"] == "no_store"
         assert "--store" in answer.json()["message"]
+
+
+def test_a_row_whose_id_has_slashes_is_found(talked, world):
+    async def talk(service, done):
+        await service.keeper.decided(world.scored([301], ids=["2026/11/q 17"]))
+        return await service.get("/rows/2026%2F11%2Fq%2017")
+
+    found = talked(talk)
+    assert found.status_code == 200
+    assert found.json()["id"] == "2026/11/q 17"

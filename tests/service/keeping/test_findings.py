@@ -109,6 +109,7 @@ def test_feedback_on_a_row_that_was_never_scored_is_kept(desk):
 
 def test_a_label_of_an_earlier_epoch_is_stored_and_does_not_count(desk, world, other_gate, commit):
     world.use(other_gate)
+    commit(desk, lambda: desk.look("gate"))
     commit(desk, lambda: desk.decide(world.scored([300]), 7.0))
     (taken,) = desk.give(Feedback(desk.drawn[0], "audit", correct=True))
     assert (taken.status, taken.counted) == ("stored", False)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vecuq.errors import SettingError
+from vecuq.errors import ModelFileError, SettingError
 from vecuq.service import keeping
 from vecuq.service.keeping import frames
 from vecuq.service.recorder import Decided, Feedback, ScoredRows
@@ -50,6 +50,21 @@ async def connected(world, address, **settings):
             yield recorder
     finally:
         await asyncio.to_thread(keeper.stop)
+
+
+def test_what_the_keeper_cannot_read_is_told_without_a_path(world, address, caplog, monkeypatch):
+    def damaged(path):
+        raise ModelFileError(f"{path} cannot be used as a store.")
+
+    async def talk():
+        async with connected(world, address) as recorder:
+            await recorder.query("row", id="r3")
+
+    monkeypatch.setattr("vecuq.service.keeping.answers.opened_to_read", damaged)
+    with pytest.raises(Refusal) as refused:
+        asyncio.run(talk())
+    assert refused.value.status == 500
+    assert str(world.folder) not in refused.value.message
 
 
 def test_a_remote_recorder_answers_as_a_local_one(world, address):

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from vecuq import LiveGate
 from vecuq.errors import SettingError
 from vecuq.service.keeping.findings import checked
+from vecuq.service.keeping.gates import replayed
 from vecuq.service.recorder import Feedback
+from vecuq.service.refusal import Refusal
 
 _PLACES = st.lists(st.integers(0, 79), max_size=25)
 _STEPS = st.lists(
@@ -63,7 +65,7 @@ class OnDisk:
         self._commit(self.desk, self.desk.gates.save_all)
 
     def look(self):
-        self._commit(self.desk, lambda: self.desk._look("gate"))
+        self._commit(self.desk, lambda: self.desk.look("gate"))
 
     def again(self, *, cleanly):
         self.desk.close() if cleanly else self.desk._stack.close()
@@ -176,6 +178,8 @@ def test_replaced_while_running_the_new_gate_is_used_and_rows_of_the_old_one_are
     with world.desk() as desk:
         commit(desk, lambda: desk.decide(world.scored(range(50)), 0.0))
         world.use(other_gate)
+        assert desk.is_of_another_file(world.scored([0]))
+        commit(desk, lambda: desk.look("gate"))
         new = commit(desk, lambda: desk.decide(world.scored(range(50, 100)), 0.0)).decided
         live = desk.gates.live["gate"]
         assert (len(live.epochs), live.decided) == (1, 50)
@@ -191,8 +195,25 @@ def test_replaced_while_running_the_new_gate_is_used_and_rows_of_the_old_one_are
 def test_a_broken_file_keeps_the_gate(world, commit, caplog):
     with world.desk() as desk:
         world.model.write_bytes(b"rubbish")
+        commit(desk, lambda: desk.look("gate"))
         done = commit(desk, lambda: desk.decide(world.scored(range(50), checksum="other"), 0.0)).decided
         assert not done.audit.any()
         assert commit(desk, lambda: desk.decide(world.scored(range(50, 100)), 0.0)).decided.audit.any()
     assert "cannot be used by the store" in caplog.text
     assert np.array_equal(done.accept, world.scored(range(50)).accept)
+
+
+def test_a_new_epoch_stays_on_disk_when_the_first_rows_of_the_new_file_are_refused(world, other_gate):
+    async def talk(keeper):
+        await keeper.decided(world.scored(range(50)))
+        world.use(other_gate)
+        wrong = world.scored([60, 61], ids=["same", "same"], accept=np.array([True, False]))
+        with pytest.raises(Refusal, match="belong to one row"):
+            await keeper.decided(wrong)
+        await keeper.decided(world.scored(range(100, 200)))
+        crashed = await keeper._written(lambda: replayed(keeper.desk.store, "gate"))
+        return crashed[0].to_bytes(), crashed[1], keeper.desk.gates.live["gate"].to_bytes()
+
+    on_disk, checksum, live = world.keep(talk)
+    assert on_disk == live
+    assert checksum == world.checksum

@@ -1,6 +1,7 @@
 """One thread writes: requests share commits, one that fails spoils no other, and a full disk is survived."""
 
 import asyncio
+import threading
 
 import numpy as np
 import pytest
@@ -29,6 +30,33 @@ def test_one_request_that_is_refused_spoils_no_other(world):
     found, stored = world.keep(talk)
     assert [k for k, one in enumerate(found) if isinstance(one, Refusal)] == [5]
     assert stored == 19
+
+
+def test_a_request_that_is_cancelled_while_it_waits_leaves_the_store_alive(world):
+    async def talk(keeper):
+        hold = threading.Event()
+        first = asyncio.create_task(keeper._written(lambda: hold.wait(10)))
+        await asyncio.sleep(0.1)  # the writer is busy with it
+        gone = asyncio.create_task(keeper.feedback([Feedback("gone", ood=True)]))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.gather(gone, return_exceptions=True)
+        hold.set()
+        await first
+        async with asyncio.timeout(30):  # a store that has died would never answer
+            await keeper.feedback([Feedback("after", ood=True)])
+        return gone.cancelled(), keeper.desk.store.n_feedback
+
+    assert world.keep(talk) == (True, 1)
+
+
+def test_a_request_that_is_refused_changes_no_count(world):
+    async def talk(keeper):
+        with pytest.raises(Refusal):
+            await keeper.feedback([Feedback("one", ood=True), Feedback("two", "audit", True)])
+        return keeper.desk.store.n_feedback
+
+    assert world.keep(talk) == 0
 
 
 def test_one_request_that_fails_for_no_known_reason_spoils_no_other(world, caplog):

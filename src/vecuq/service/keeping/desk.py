@@ -92,7 +92,7 @@ class Desk:
         if self.settings.reload_every and now - self._looked >= self.settings.reload_every:
             self._looked = now
             for name in self.settings.models:
-                self._look(name)
+                self.look(name)
         retain(self.store, self.gates, self.kept_by, now=time.time())
         self.gates.save_due()
         self.each_tick()
@@ -110,19 +110,22 @@ class Desk:
         finally:
             self._stack.close()
 
+    def is_of_another_file(self, rows: ScoredRows) -> bool:
+        """Whether rows were scored by another file than the one that is watched; any thread may ask."""
+        return self.models[self.known(rows.model)].checksum != rows.checksum
+
     def decide(self, rows: ScoredRows, at: float) -> Outcome:
-        """Decide rows with ids, by the gate of the file that scored them."""
-        model = self.models.get(rows.model)
-        if model is None:
-            raise unknown_model(rows.model)
-        if rows.checksum != model.checksum:
-            self._look(rows.model)
+        """Decide rows with ids; those of a file that is not the one watched now are not drawn."""
         return decide(self.store, self.gates, rows, share=self.kept_by.log, at=at)
 
     def take(self, found: Sequence[Feedback], token: str, at: float) -> list[FeedbackTaken]:
         """Take the feedback of one request, all or none of it."""
-        findings = Findings(self.store, self.gates, at)
-        taken = [findings.take(self.known(one.model), one, f"{token}.{place}") for place, one in enumerate(found)]
+        findings, before = Findings(self.store, self.gates, at), self.store.n_feedback
+        try:
+            taken = [findings.take(self.known(one.model), one, f"{token}.{place}") for place, one in enumerate(found)]
+        except Refusal:
+            self.store.n_feedback = before
+            raise
         findings.count()
         return taken
 
@@ -137,7 +140,7 @@ class Desk:
         """Write the state of a monitor."""
         self.store.save(self.store.model(name), "monitor", time.time(), checksum, state)
 
-    def _look(self, name: str) -> None:
+    def look(self, name: str) -> None:
         """Use the file of a model if it was replaced; a broken one changes nothing."""
         if signature(Path(self.settings.models[name])) == self._signatures[name]:
             return

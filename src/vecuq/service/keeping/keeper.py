@@ -52,6 +52,8 @@ class Keeper:
 
     async def decided(self, rows: ScoredRows) -> Decided:
         """Take rows that have ids; they are on disk when this returns."""
+        if self.desk.is_of_another_file(rows):  # by itself: what begins with a new file stays, whatever is refused
+            await self._written(lambda: self.desk.look(rows.model))
         found = []
         for piece in pieces(rows):
             at = time.time()

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from vecuq.errors import SettingError, VecuqError
+from vecuq.errors import SettingError
 from vecuq.service.keeping import frames
 from vecuq.service.keeping.keeper import Keeper, local_recorder
 from vecuq.service.keeping.rows import Tally
@@ -127,8 +127,6 @@ class _Clients:
             answer = frames.frame([number, True, await self._done(what, payload)])
         except Refusal as error:
             answer = _refused(number, error)
-        except VecuqError as error:
-            answer = _refused(number, Refusal(422, "bad_rows", str(error)))
         except Exception:
             LOG.exception("The keeper failed at a request of a worker.")
             answer = _refused(number, Refusal(500, "internal", "The store failed; its log says more."))

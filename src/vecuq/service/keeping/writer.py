@@ -22,6 +22,7 @@ _MOST_TOGETHER = 1_024
 TICK = 1.0
 
 Work = Callable[[], Any]
+Waiting = list[tuple[Work, Future[Any]]]
 
 
 class Owner(Protocol):
@@ -47,7 +48,7 @@ class Writer:
 
     def __init__(self, owner: Owner) -> None:
         self._owner = owner
-        self._waiting: list[tuple[Work, Future[Any]]] = []
+        self._waiting: Waiting = []
         self._wake = threading.Condition()
         self._stopping = self._astray = False
         self._ticked = 0.0
@@ -93,7 +94,7 @@ class Writer:
             with self._wake:
                 self._stopping = True
                 lost, self._waiting = self._waiting, []
-            for _, done in lost:
+            for _, done in _not_cancelled(lost):
                 done.set_exception(unavailable())
             self._owner.close()
 
@@ -104,6 +105,7 @@ class Writer:
                 self._wake.wait(TICK)
             together, self._waiting = self._waiting[:_MOST_TOGETHER], self._waiting[_MOST_TOGETHER:]
             last = self._stopping and not self._waiting
+        together = _not_cancelled(together)
         outcomes = self._outcomes([work for work, _ in together]) if together else []
         for (_, done), outcome in zip(together, outcomes, strict=True):
             if isinstance(outcome, BaseException):
@@ -161,6 +163,11 @@ class Writer:
             return False
         self._astray = False
         return True
+
+
+def _not_cancelled(waiting: Waiting) -> Waiting:
+    """Return the work that somebody still waits for; from now on it cannot be cancelled."""
+    return [(work, done) for work, done in waiting if done.set_running_or_notify_cancel()]
 
 
 def unavailable() -> Refusal:
