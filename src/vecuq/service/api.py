@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
-
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from vecuq._check import one_line
 from vecuq._version import __version__
+from vecuq.service import feedback_routes, model_routes, ops_routes, page_routes
 from vecuq.service.context import Service
 from vecuq.service.openapi import document_of
 from vecuq.service.refusal import Refusal
 
-# Each has a function routes(service).
-_ROOMS = ("model_routes", "ops_routes", "feedback_routes", "page_routes")
 _WORDS = {404: "not_found", 405: "method"}
 
 
 def api_of(service: Service) -> FastAPI:
     """Return all routes but those that score; the documents of FastAPI that load from elsewhere are left out."""
     api = FastAPI(title="vecuq", version=__version__, docs_url=None, redoc_url=None)
-    for room in _ROOMS:
-        if find_spec(f"vecuq.service.{room}") is not None:
-            api.include_router(import_module(f"vecuq.service.{room}").routes(service))
+    for room in (model_routes, ops_routes, feedback_routes, page_routes):
+        api.include_router(room.routes(service))
     api.openapi = document_of(api, service)  # type: ignore[method-assign]
     api.add_exception_handler(Refusal, _refused)
     api.add_exception_handler(HTTPException, _http_error)

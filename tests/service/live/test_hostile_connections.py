@@ -3,12 +3,13 @@
 import contextlib
 import json
 import os
+import resource
 import time
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from started import head, post, responses, wait_until
+from started import head, post, responses, started, wait_until
 
 from attacks import BODY, JSON, MIB, ONE, ROW, ROWS, SECONDS, STREAM, ask, check_refusal, refused, score, stream
 
@@ -106,6 +107,28 @@ class TestSlowAndHalf:
             made.shutdown(1)  # SHUT_WR
             found = responses(made)
         assert not found or found[0].status in (400, 408)
+
+    @pytest.mark.parametrize("part", [b"POST /sc", b"POST /score HTTP/1.1\r\nHost: local", b"\r\n"])
+    def test_a_head_that_never_ends_is_given_up(self, service, part):
+        with service.connect() as made:
+            made.sendall(part)
+            found = responses(made)
+        assert check_refusal(found[0], 408) == "slow_head"
+
+    def test_the_second_head_that_never_ends_is_given_up_too(self, service):
+        with service.connect() as made:
+            made.sendall(post(ONE))
+            assert responses(made)[0].status == 200
+            made.sendall(b"POST /sc")
+            assert check_refusal(responses(made)[0], 408) == "slow_head"
+
+    def test_more_connections_than_the_system_gives_do_not_end_the_service(self, saved):
+        with started(saved) as few:
+            resource.prlimit(few.process.pid, resource.RLIMIT_NOFILE, (100, 100))
+            held = [few.connect() for _ in range(150)]
+            for made in held:
+                made.close()
+            wait_until(lambda: score(few) is not None, "it answers again")
 
     def test_many_connections_that_send_nothing_keep_nobody_out(self, service):
         idle = [service.connect() for _ in range(300)]

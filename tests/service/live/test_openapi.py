@@ -64,4 +64,4 @@ def test_requests_of_the_document_are_answered_as_it_says(tmp_path, models):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 5))
 def test_many_requests_of_the_document_are_answered_as_it_says(tmp_path, models, seed):
-    drawn(tmp_path, models, n_examples=400, seed=seed)
+    drawn(tmp_path, models, n_examples=150, seed=seed)
