@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from vecuq import load
+from vecuq import ScoreTable, fit_ranker, load
 from vecuq.cli.commands import COMMANDS
+from vecuq.testing.example_store import store_bytes
 
 LABELS = ("--ood", "is_ood")
 FEW = ("--resamples", "0")
@@ -105,6 +106,7 @@ WRITERS = {
     "decide": Writer(("python", DECIDE), ("out.csv", "out.vecuq")),
     "update": Writer(("python", UPDATE), ("out.vecuq",)),
     "export": Writer(("export", "m.vecuq", "-o", "out.json"), ("out.json",)),
+    "feedback": Writer(("feedback", "s.sqlite", "-o", "out.csv"), ("out.csv",)),
     "demo": Writer(("demo", "-o", "out"), ("out",)),
     "reproduce": Writer(("reproduce", "toy", "-o", "out"), ("out",)),
 }
@@ -168,6 +170,8 @@ def write_inputs(folder, seed):
     labelled = [{**line, "id": f"l{k}", "label": k % 4 == 0} for k, line in enumerate(sampled)]
     (folder / "labelled.jsonl").write_text("".join(json.dumps(line) + "\n" for line in labelled))
     (folder / "judge.py").write_text(JUDGE)
+    scored = ScoreTable.of({"entropy": rng.gamma(1.0, size=120), "knn": rng.gamma(2.0, size=120)})
+    (folder / "s.sqlite").write_bytes(store_bytes(fit_ranker(scored), scored, word=f"seed {seed}"))
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from .logs import is_plain as is_plain
 from .making import make_service as make_service
 from .recorder import Feedback as Feedback
 from .recorder import FeedbackTaken as FeedbackTaken
+from .recorder import ScoredRows as ScoredRows
 from .refusal import ErrorBody as ErrorBody
 from .running import Started as Started
 from .running import check_service as check_service

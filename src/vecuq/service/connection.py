@@ -75,6 +75,9 @@ class Connection(HttpToolsProtocol):
         self._in_head = False
         if self._late is not None:
             self._in_time()
+        if self.parser.get_http_version() == "0.9":  # a line without a version, which some parsers take
+            self._refuse(_NOT_HTTP)
+            return
         if not self._is_idle():
             self._earlier.append(self.cycle)
         elif self._earlier:

@@ -189,8 +189,16 @@ def workspace() -> dict[str, bytes]:
         "questions.jsonl": _lines(
             {"id": "q1", "question": "Who wrote Faust?", "answer": "Goethe"}, {"question": "2+2?"}
         ),
+        "service.sqlite": _store(),
         "notes.txt": b"Not a table, and dear to somebody.\n",
     }
+
+
+def _store() -> bytes:
+    from vecuq.table import ScoreTable
+    from vecuq.testing.example_store import store_bytes
+
+    return store_bytes(example("model"), ScoreTable.of(gamma_rows(12, 1)))
 
 
 def _answers() -> list[dict[str, Any]]:

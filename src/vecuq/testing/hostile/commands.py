@@ -31,6 +31,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "LABELLED": ("judged.csv", "judged.csv", "labelled.csv"),
     "LATER": ("judged.csv", "judged.csv", "new.csv"),
     "GATE": ("gate.vecuq", "gate.vecuq", "model.vecuq"),
+    "STORE": ("service.sqlite", "service.sqlite", "gate.vecuq", "notes.txt"),
     "LIVE": ("live.vecuq", "live.vecuq", "gate.vecuq"),
     "STUDY": ("nothing", "tay", ""),
 }
@@ -122,6 +123,7 @@ _OUT = {
     "gate": "g.vecuq",
     "export": "model.json",
     "sample": "drawn.csv",
+    "feedback": "feedback.csv",
 }
 # Lines of each command that work, on the files of `vecuq.testing.workspace()`.
 GOOD_LINES = (
@@ -162,6 +164,7 @@ GOOD_LINES = (
     "export model.vecuq -o model.json --json",
     "info monitor.vecuq --json",
     "serve model.vecuq bot=answer_pipeline.vecuq --port 0 --check",
+    "feedback service.sqlite --kind review -o feedback.csv",
     "monitor model.vecuq new.csv --state s.vecuq",
     "monitor model.vecuq labelled.csv --state monitor.vecuq --json",
     "demo -o folder",
