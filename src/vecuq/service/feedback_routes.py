@@ -18,7 +18,8 @@ from vecuq.service.recorder import Feedback, FeedbackTaken, Recorder
 from vecuq.service.refusal import Refusal
 from vecuq.service.settings import MEGABYTE, Limits
 
-_MOST_BODY = 64 * MEGABYTE
+_MOST_BODY = 4 * MEGABYTE
+_SMALL = 64 * 1024  # larger bodies are read in a thread
 _encode = msgspec.json.Encoder().encode
 
 Model = Annotated[str | None, Query(description="Name of a model; by default the one that /score means.")]
@@ -49,7 +50,8 @@ def routes(service: Service) -> APIRouter:
         """
         keeper = _recorder(service)
         _refuse_other_types(request)
-        found = _decoded(await _body(request, limits), request.headers.get("who"))
+        body, who = await _body(request, limits), request.headers.get("who")
+        found = _decoded(body, who) if len(body) <= _SMALL else await asyncio.to_thread(_decoded, body, who)
         return _json(_Taken(await keeper.feedback(found)))
 
     @router.get("/feedback", summary="Export feedback with the rows it is about", responses=EXPORTED)
