@@ -246,3 +246,15 @@ def test_a_row_whose_id_has_slashes_is_found(talked, world):
     found = talked(talk)
     assert found.status_code == 200
     assert found.json()["id"] == "2026/11/q 17"
+
+
+def test_much_feedback_is_taken_at_once_and_more_than_4_mebibytes_is_refused(talked):
+    async def talk(service, done):
+        many = [{"id": f"r{k}", "comment": "x" * 1_000} for k in range(300)]
+        taken = await service.give({"feedback": many})
+        refused = await service.give({"feedback": many * 16})
+        return taken, refused
+
+    taken, refused = talked(talk)
+    assert len(taken.json()["feedback"]) == 300
+    assert (refused.status_code, refused.json()["error"]) == (413, "too_large")
