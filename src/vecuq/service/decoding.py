@@ -14,6 +14,9 @@ from vecuq.service.refusal import Refusal
 _ROW = re.compile(r"(?P<what>.*) - at `\$(?:\.rows\[(?P<row>\d+)\])?(?:\.(?P<name>.*))?`$", re.DOTALL)
 _EXPECTED = re.compile(r"Expected `(?P<needed>[^`]*)`, got `(?P<came>[^`]*)`")
 
+_CAME = {"str": "a text", "bool": "true or false", "array": "a list", "object": "a record", "int": "a whole number"}
+SHAPE = '{"rows": [{...}, ...]}'
+
 
 def decoded(decode: Callable[[Any], Any], content: Any, *, row: int | None = None) -> Any:
     """Return what a decoder makes of JSON; ``row`` is the place of a row that is decoded by itself."""
@@ -36,7 +39,7 @@ def _invalid(said: str, row: int | None) -> Refusal:
     """Return what is wrong with a value, by row and column."""
     found = _ROW.match(said)
     if found is None:
-        return Refusal(422, "bad_rows", f"The body cannot be used: {one_line(said)}.")
+        return Refusal(422, "bad_rows", f"The body cannot be used: {_shape(said)}")
     place, name = found["row"] if row is None else str(row), found["name"]
     expected = _EXPECTED.match(found["what"])
     what = one_line(found["what"]) if expected is None else _in_words(expected)
@@ -47,8 +50,17 @@ def _invalid(said: str, row: int | None) -> Refusal:
     return Refusal(422, "bad_rows", f"Row {place} (counting from 0), field {one_line(name, most=80)!r}: {what}.")
 
 
+def _shape(said: str) -> str:
+    """Return what is wrong with a body as a whole, and the shape that it must have."""
+    expected = _EXPECTED.match(said)
+    if expected is None:
+        what = one_line(said)
+    else:
+        what = f"it is {_CAME.get(expected['came'], expected['came'])} itself"
+    return f"{what}. Send {SHAPE}, with options beside rows."
+
+
 def _in_words(expected: re.Match[str]) -> str:
     kinds = {"float | null": "a number or null is needed", "object": "a record of named numbers is needed"}
     needed = kinds.get(expected["needed"], f"{expected['needed']} is needed")
-    came = {"str": "a text", "bool": "true or false", "array": "a list", "object": "a record", "int": "a whole number"}
-    return f"{needed}; got {came.get(expected['came'], expected['came'])}"
+    return f"{needed}; got {_CAME.get(expected['came'], expected['came'])}"
