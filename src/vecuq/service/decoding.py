@@ -18,12 +18,12 @@ _CAME = {"str": "a text", "bool": "true or false", "array": "a list", "object": 
 SHAPE = '{"rows": [{...}, ...]}'
 
 
-def decoded(decode: Callable[[Any], Any], content: Any, *, row: int | None = None) -> Any:
-    """Return what a decoder makes of JSON; ``row`` is the place of a row that is decoded by itself."""
+def decoded(decode: Callable[[Any], Any], content: Any, *, row: int | None = None, shape: str = SHAPE) -> Any:
+    """Return what a decoder makes of JSON of a shape; ``row`` is the place of a row that is decoded by itself."""
     try:
         return decode(content)
     except msgspec.ValidationError as error:
-        raise _invalid(str(error), row) from None
+        raise _invalid(str(error), row, shape) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise bad_body(one_line(error, most=120).rstrip(".")) from None
     except RecursionError:
@@ -35,11 +35,11 @@ def bad_body(reason: str) -> Refusal:
     return Refusal(400, "bad_body", f'The body is not JSON as in {{"rows": [{{"a": 1.0}}]}}: {reason}.')
 
 
-def _invalid(said: str, row: int | None) -> Refusal:
+def _invalid(said: str, row: int | None, shape: str) -> Refusal:
     """Return what is wrong with a value, by row and column."""
     found = _ROW.match(said)
     if found is None:
-        return Refusal(422, "bad_rows", f"The body cannot be used: {_shape(said)}")
+        return Refusal(422, "bad_rows", f"The body cannot be used: {_whole(said)} Send {shape}.")
     place, name = found["row"] if row is None else str(row), found["name"]
     expected = _EXPECTED.match(found["what"])
     what = one_line(found["what"]) if expected is None else _in_words(expected)
@@ -50,14 +50,12 @@ def _invalid(said: str, row: int | None) -> Refusal:
     return Refusal(422, "bad_rows", f"Row {place} (counting from 0), field {one_line(name, most=80)!r}: {what}.")
 
 
-def _shape(said: str) -> str:
-    """Return what is wrong with a body as a whole, and the shape that it must have."""
+def _whole(said: str) -> str:
+    """Return what is wrong with a body as a whole."""
     expected = _EXPECTED.match(said)
     if expected is None:
-        what = one_line(said)
-    else:
-        what = f"it is {_CAME.get(expected['came'], expected['came'])} itself"
-    return f"{what}. Send {SHAPE}, with options beside rows."
+        return f"{one_line(said)}."
+    return f"it is {_CAME.get(expected['came'], expected['came'])} itself."
 
 
 def _in_words(expected: re.Match[str]) -> str:

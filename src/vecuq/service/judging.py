@@ -28,6 +28,7 @@ from vecuq.service.wire import LONGEST_ID, RowId, encode
 from vecuq.service.work import Work
 
 # One reply with its samples; a file of answers goes to /score.
+_SHAPE = '{"reply": ..., "samples": [...], "question": "..."}'
 _MOST_BYTES = 16 * MEGABYTE
 _MOST_SAMPLES = 1_000
 
@@ -82,7 +83,7 @@ class JudgeRoute:
             )
         if query_options(request.scope["query_string"]):
             raise Refusal(422, "bad_option", "/judge takes its options in the body.")
-        body: JudgeBody = decoded(_decode, await whole_body(request, self._limits, self._patience))
+        body: JudgeBody = decoded(_decode, await whole_body(request, self._limits, self._patience), shape=_SHAPE)
         request.n_rows = 1
         with self._work.place() as deadline, refusing():
             verdict, text = await self._work.run_until(deadline, lambda: _judged(pipeline, body))

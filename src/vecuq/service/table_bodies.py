@@ -106,7 +106,9 @@ def _scored(job: Job, table: TableToScore) -> Iterator[Scored]:
         decided = None
         if job.is_recorded:
             by = None if judge is None or judge.by is None else batch[judge.by].to_pylist()
-            decided = job.keep(_as_they_came(job, batch), scored, ids, by=by, texts=None if beside is None else beside.texts)
+            decided = job.keep(
+                _as_they_came(job, batch), scored, ids, by=by, texts=None if beside is None else beside.texts
+            )
         yield ranked, scored, ids, decided
     if not job.n_rows:
         raise no_rows()
