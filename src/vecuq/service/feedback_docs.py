@@ -50,7 +50,8 @@ BODY: dict[str, Any] = {
 }
 FEEDBACK_TAKEN: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "What became of each feedback, which is on disk. `scored` is false if no row with this id is in the log: "
+        "description": "What became of each feedback, which is on disk. "
+        "`scored` is false if no row with this id is in the log: "
         "the id may be misspelt, or the row was not kept (`--log`, `--keep-days`, `--keep-rows`).",
         "content": {
             "application/json": {
