@@ -218,7 +218,7 @@ def _labelled(
     if table is None and wrong is not None:
         raise SettingError(
             f"--wrong without --labelled is for answers, and {calibration[0]} holds no known kind of answers. Name its "
-            f"fields: --map answer=FIELD,samples=FIELD. With a table of scores, --labelled and --wrong go together: a "
+            f"fields: map='answer=FIELD,samples=FIELD'. With a table of scores, --labelled and --wrong go together: a "
             f"table, and its column of labels."
         )
     if table is not None and wrong is None:
