@@ -460,3 +460,15 @@ def test_how_many_records_to_print_is_for_explain_only(run, tmp_path):
     path = write(tmp_path / "a.jsonl", [AnswerRecord(id="1", greedy=said("yes", -1.0))])
     done = run("measure", path, "--first", "2", "-o", tmp_path / "s.parquet")
     assert (done.exit_code, "--first: for --explain only" in done.stderr) == (2, True)
+
+
+def test_labels_of_answers_of_an_unknown_kind_ask_for_the_names_of_fields(tmp_path):
+    from typer.testing import CliRunner
+
+    from vecuq.cli import app
+
+    path = tmp_path / "answers.jsonl"
+    path.write_text('{"asked": "q?", "said": "a b", "more": ["a b", "c"], "label": 1}\n' * 3)
+    done = CliRunner().invoke(app, ["fit", str(path), "--wrong", "label"], env={"COLUMNS": "500", "NO_COLOR": "1"})
+    assert done.exit_code == 2
+    assert "--map answer=FIELD,samples=FIELD" in " ".join(done.stderr.split())

@@ -185,3 +185,10 @@ def test_log_probs_of_tokens_that_spell_something_else_are_left_out(write):
     row["output"]["tokens"] = ["Paris"]
     with pytest.raises(TableError, match="there are 1 tokens and 3 logprobs"):
         only(write(row), told)
+
+
+def test_a_hint_names_the_field_of_ids_where_there_is_one():
+    assert "map='id=id,answer=response,samples=samples'" in hint_of(
+        {"id": "a", "response": "b c", "samples": ["b", "c"]}
+    )
+    assert "id=" not in hint_of({"idx": 1, "response": "b c", "samples": ["b", "c"]})

@@ -238,6 +238,32 @@ def test_feedback_says_only_what_is_known(made):
     assert played.body == {"feedback": [{"id": "a", "kind": "review", "ood": True}]}
 
 
+def test_feedback_may_be_dicts(made):
+    taken = {"id": "a", "status": "stored", "scored": True, "counted": True}
+    played = Played(answer({"feedback": [taken]}))
+    client = made(played)
+    client.feedback_all([{"id": "a", "correct": np.True_}, Feedback("b", ood=True)])
+    sent = [{"id": "a", "kind": "review", "correct": True}, {"id": "b", "kind": "review", "ood": True}]
+    assert played.body == {"feedback": sent}
+
+
+@pytest.mark.parametrize(
+    ("found", "match"),
+    [
+        ([{"id": "a"}, {"correct": True}], r"Feedback 1 \(counting from 0\).*missing required field `id`"),
+        ([{"id": "a", "right": True}], "unknown field `right`"),
+        ([{"id": "a", "correct": "yes"}], "Expected `bool"),
+        (["a"], "must be a Feedback, or a dict"),
+        ({"id": "a"}, "Put it into a list"),
+    ],
+)
+def test_what_is_no_feedback_is_refused_before_it_is_sent(made, found, match):
+    played = Played(answer({}))
+    with pytest.raises(TableError, match=match):
+        made(played).feedback_all(found)
+    assert not played.requests
+
+
 def test_a_service_that_is_not_ready_says_so_without_an_error(made):
     states = {"ready": False, "models": {"m": {"generation": 1, "checksum": "c", "error": "cut"}}}
     ready = made(Played(answer(states, 503))).ready()

@@ -265,6 +265,19 @@ def test_new_rows_unlike_the_labelled_ones_are_noticed(gate):
         gate.accept(NEW[:500] + 1.0)
 
 
+def test_rows_that_were_accepted_are_compared_with_accepted_ones(gate):
+    by = Gate(MODEL, accuracy=0.8).fit(ROWS, CORRECT, by=np.arange(1500) % 2)
+    accepted = NEW[gate.accept(NEW)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CalibrationWarning)
+        assert gate.accept(accepted).all()
+        places = np.arange(4000) % 2
+        taken = by.accept(NEW, by=places)
+        assert by.accept(NEW[taken], by=places[taken]).all()
+    with pytest.warns(CalibrationWarning, match="differ from those of the labelled rows"):
+        gate.accept(accepted / 4)
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -187,7 +187,8 @@ def test_new_rows_unlike_the_counted_ones_are_pointed_at():
         made.accept(NEW * 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error", CalibrationWarning)
-        made.accept(labelled(2_000, 3)[0])
+        new = labelled(2_000, 3)[0]
+        assert made.accept(new[made.accept(new)]).all()
 
 
 def test_a_gate_of_counts_says_what_it_cannot_do():

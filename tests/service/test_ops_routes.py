@@ -18,6 +18,12 @@ def test_a_living_process_says_so(client):
     assert (answer.status_code, answer.json()) == (200, {"status": "alive"})
 
 
+@pytest.mark.parametrize("path", ["/health", "/ready"])
+def test_load_balancers_may_ask_with_head(client, path):
+    assert client.request("HEAD", path).status_code == 200
+    assert client.post(path).headers["allow"] == "GET"
+
+
 def test_ready_names_every_model_with_its_checksum(client, serve):
     found = client.get("/ready").json()
     assert found["ready"] is True

@@ -29,6 +29,25 @@ def test_options_may_stand_in_the_body_or_in_the_query_string(client):
 
 
 @pytest.mark.parametrize(
+    ("body", "said"),
+    [([ROW], "it is a list itself"), (ROW, "unknown field `entropy`"), ("x", "it is a text itself"), ({}, "`rows`")],
+)
+@pytest.mark.parametrize("path", ["/score", "/models/judge/score"])
+def test_a_body_of_another_shape_is_told_which_is_needed(client, body, said, path):
+    answer = client.post(path, json=body)
+    assert answer.status_code == 422
+    assert said in answer.json()["message"]
+    assert 'Send {"rows": [{...}, ...]}' in answer.json()["message"]
+
+
+@pytest.mark.parametrize("body", [{"rows": [ROW]}, [ROW], ROW])
+def test_json_that_says_it_is_csv_is_told_its_content_type(client, body):
+    answer = client.post("/score", content=json.dumps(body), headers={"content-type": "text/csv"})
+    assert (answer.status_code, answer.json()["error"]) == (422, "content_type")
+    assert "Content-Type: application/json" in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
     ("path", "body", "status", "said"),
     [
         ("/score", {"rows": [{**ROW, "knn": "x"}]}, 422, "field 'knn': a number or null is needed; got a text"),

@@ -217,9 +217,10 @@ def test_without_the_packages_one_line_says_how_to_get_them(refused, saved, monk
 def test_check_loads_everything_says_what_would_be_served_and_ends(run, saved):
     done = run("serve", saved["gate"], f"bot={saved['judge']}", "--port", 0, "--check")
     assert done.exit_code == 0
-    assert done.stdout.startswith("vecuq at http://127.0.0.1:")
+    assert done.stdout.startswith("vecuq would be at http://127.0.0.1:")
     for words in ("gate, at /score", "at /models/bot/score", "not needed", "not kept; --store FILE keeps it", "/docs"):
         assert words in done.stdout
+    assert done.stdout.endswith("checked, all fine; nothing was started\n")
     assert done.stderr == ""
 
 

@@ -110,7 +110,7 @@ def test_a_broken_file_keeps_the_old_model_and_says_so_without_a_path(serve, pla
     assert said
     assert str(place.parent) not in said
     assert client.get("/ready").json()["models"]["it"]["error"] == said
-    assert f"model not replaced: {said}" in caplog.text
+    assert f"model it not replaced: {said}" in caplog.text
     place.write_bytes(good)
     asyncio.run(shelf.poll())
     assert client.get("/models").json()["models"][0]["error"] is None

@@ -338,6 +338,31 @@ def test_texts_of_answers_come_along_and_go_to_the_recorder(serve):
     assert len(kept[1]["samples"]) == 8
 
 
+def test_the_number_of_a_line_is_no_id_of_the_store(serve):
+    keeper = Keeper()
+    client = serve("judge", recorder=keeper)
+    lines = [{"reply": f"Paris {k}", "drawn": ["Paris"] * 8} for k in range(3)]
+    path = "/score?map=answer=reply,samples=drawn"
+    for sent in (lines, [{"question": f"{k}?", **line} for k, line in enumerate(lines)]):
+        answer = send(client, as_lines(sent), "application/x-ndjson", path=path, accept="application/json")
+        assert answer.status_code == 200, answer.text
+        assert not any("id" in row for row in answer.json()["rows"])
+    assert not keeper.rows
+    assert [list(rows.ids) for rows in keeper.watched_rows] == [[None] * 3] * 2
+
+
+@pytest.mark.parametrize(("field", "more"), [("id", ""), ("key", "&id=key"), ("key", ",id=key")])
+def test_ids_of_lines_with_named_fields_are_kept(serve, field, more):
+    keeper = Keeper()
+    client = serve("judge", recorder=keeper)
+    lines = [{field: f"a{k}", "reply": "Paris", "drawn": ["Paris"] * 8} for k in range(3)]
+    path = f"/score?map=answer=reply,samples=drawn{more}"
+    answer = send(client, as_lines(lines), "application/x-ndjson", path=path, accept="application/json")
+    assert [row["id"] for row in answer.json()["rows"]] == ["a0", "a1", "a2"]
+    assert [list(rows.ids) for rows in keeper.rows] == [["a0", "a1", "a2"]]
+    assert not keeper.watched_rows
+
+
 def test_fields_of_answers_may_be_named(serve):
     client = serve("judge")
     line = {"id": "a", "reply": "Paris", "drawn": ["Paris"] * 8, "asked": "Where?"}

@@ -86,7 +86,8 @@ def _map_of(fields: Mapping[str, Any]) -> str | None:
     found = guessed_paths(fields)
     if not {"answer", "samples"} & set(found) or not all(map(_PLAIN.fullmatch, found.values())):
         return None
-    if "samples" in found:  # a set of samples by itself; an id that comes again would join it with another
+    # A set of samples by itself: what only may be an id, and comes again, would join it with another.
+    if "samples" in found and found.get("id") != "id":
         found.pop("id", None)
     return ",".join(f"{key}={path}" for key, path in found.items())
 

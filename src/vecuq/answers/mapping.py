@@ -81,13 +81,15 @@ class FieldMap:
         if answer is None and not samples:
             raise TableError(f"neither an answer nor samples: {self._absence(fields)}")
         name, question = as_name(self._one(fields, "id"), "id"), conversation(self._one(fields, "question"))
+        numbered = name is question is None is not number and bool(answer and samples)
         shared = Part(
             (),
-            id=str(number) if name is question is None is not number and answer and samples else name,
+            id=str(number) if numbered else name,
             question=question,
             references=as_texts(_listed(self._one(fields, "references", many=True)), "references"),
             quality=_verdict(self._one(fields, "quality")),
             meta=plain_fields(fields),
+            is_numbered=numbered,
         )
         if len(samples) > 1:
             self._count(shared.id or question)

@@ -42,6 +42,8 @@ class Part:
         counts them.
     prompts
         The questions of a request that asks several at once, whose answers come in their order; see :func:`split`.
+    is_numbered
+        Whether the id is the number of the line, which only holds the parts of the line together.
     """
 
     answers: tuple[Answer, ...]
@@ -59,6 +61,7 @@ class Part:
     meta: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     prompts: tuple[str | None, ...] = ()
+    is_numbered: bool = False
 
     def settled(self, role: str | None) -> Part:
         """Return the part with a role: its own, else the given one, else samples if there are several answers."""

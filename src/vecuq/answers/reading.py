@@ -96,6 +96,8 @@ class AnswerReader:
         Questions yielded so far.
     n_skipped
         Lines that could not be read so far.
+    is_named
+        Whether the answer that came last has an id of its own; else it is called by the number of its line.
     problems
         The first few of these, each with its file and line.
     notes
@@ -111,6 +113,7 @@ class AnswerReader:
     fields: FieldMap | None = None
     n_read: int = field(default=0, init=False)
     n_skipped: int = field(default=0, init=False)
+    is_named: bool = field(default=True, init=False)
     problems: list[str] = field(default_factory=list, init=False)
     notes: list[str] = field(default_factory=list, init=False)
     _noted: _Noted = field(default_factory=_Noted, init=False, repr=False)
@@ -118,6 +121,7 @@ class AnswerReader:
     def __iter__(self) -> Iterator[AnswerRecord]:
         """Yield one record per question."""
         self.n_read = self.n_skipped = 0
+        self.is_named = True
         self.problems.clear()
         self.notes.clear()
         self._noted = _Noted()
@@ -177,12 +181,23 @@ class AnswerReader:
                 try:
                     group.refuse_clash()
                     parts = [spool.part(span) for span in group.spans]
+                    self.is_named = group.id is not None and not any(part.is_numbered for part in parts)
                     if any(part.answers for part in parts):
                         yield from records_of(name, parts)
                     else:
                         self._noted.n_unanswered += max(1, *(len(part.prompts) for part in parts))
                 except (TableError, ValidationError) as error:
                     self._skip(group.first.place, error)
+
+    def has_name(self, name: str) -> bool:
+        """Whether the first record has a field that may name it: a text or a whole number."""
+        first = first_entry(self.paths[0], kind=self.kind, records=self._records)
+        try:
+            fields = None if first is None else first.fields()
+        except TableError:
+            return False
+        found = fields.get(name) if isinstance(fields, Mapping) else None
+        return isinstance(found, str | int) and not isinstance(found, bool)
 
     def how(self, path: Path) -> tuple[str, str]:
         """Return what the first entry of a file is read as, and by which fields it is known."""

@@ -75,8 +75,9 @@ def with_samples(said: Sequence[Part], drawn: Sequence[Part], *, number: int | N
     if len(said) != 1 or len(said[0].answers) != 1:
         many = sum(len(part.answers) for part in said)
         raise TableError(f"the line has `samples` beside {many:,} answers; beside samples there must be one.")
-    name = str(number) if said[0].id is said[0].question is None is not number else said[0].id
-    answer = replace(said[0], role="greedy", id=name)
+    numbered = said[0].id is said[0].question is None is not number
+    name = str(number) if numbered else said[0].id
+    answer = replace(said[0], role="greedy", id=name, is_numbered=numbered)
     answers = tuple(one for part in drawn for one in part.answers)
     notes = tuple(dict.fromkeys(note for part in drawn for note in part.notes))
     return [answer, replace(answer, answers=answers, role="samples", notes=notes)] if answers else [answer]

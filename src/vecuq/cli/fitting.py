@@ -161,7 +161,7 @@ def fit(
         refuse_options(context, only_answers, "answers of a language model", "a table of scores")
         given["weights"] = _by_column(listed(weights))
         given["column_groups"] = by_group(column_groups)
-        rows = _labelled(labelled, wrong, weights)
+        rows = _labelled(labelled, wrong, weights, calibration)
         one_of("missing", missing, workflows.FIT_MISSING)
         settings = Settings.paper(**_typed(context, given)) if paper else Settings(**given)
         on_cluster = engine_named(context.params) is not None
@@ -212,8 +212,16 @@ def _by_column(pairs: list[str] | None) -> dict[str, float] | None:
     return found or None
 
 
-def _labelled(table: Path | None, wrong: str | None, weights: list[str] | None) -> workflows.Labelled | None:
-    if (table is None) != (wrong is None):
+def _labelled(
+    table: Path | None, wrong: str | None, weights: list[str] | None, calibration: list[Path]
+) -> workflows.Labelled | None:
+    if table is None and wrong is not None:
+        raise SettingError(
+            f"--wrong without --labelled is for answers, and {calibration[0]} holds no known kind of answers. Name its "
+            f"fields: map='answer=FIELD,samples=FIELD'. With a table of scores, --labelled and --wrong go together: a "
+            f"table, and its column of labels."
+        )
+    if table is not None and wrong is None:
         raise SettingError("--labelled and --wrong go together: a table, and its column of labels.")
     if table is None or wrong is None:
         return None

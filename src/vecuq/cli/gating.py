@@ -271,7 +271,7 @@ def audit(
     """
     with usage_errors():
         labels = workflows.LabelColumns(correct, wrong, graded, group, by)
-        if len(later) == 1 and keeping.is_database(later[0]):
+        if len(later) == 1 and keeping.is_store(later[0]):
             say_store_audit(gate_file, later[0], labels, as_json=as_json)
             return
         rows, supplied = for_judge(context, gate_file, later)

@@ -26,7 +26,7 @@ def info(
 ) -> None:
     """Show what a saved file holds: columns, directions, thresholds, rows, settings, checksum, version, date."""
     with friendly_errors():
-        found = keeping.describe_store(file) if keeping.is_database(file) else workflows.info(file)
+        found = keeping.describe_store(file) if keeping.is_store(file) else workflows.info(file)
         if as_json:
             print_json(found)
         else:

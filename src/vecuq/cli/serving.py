@@ -74,7 +74,8 @@ def serve(
         from vecuq.service import check_service, serve
 
         if check:
-            _say(settings, check_service(settings), err=False)
+            _say(settings, check_service(settings), err=False, would="would be ")
+            echo("checked, all fine; nothing was started")
             return
         in_order = serve(settings, on_ready=lambda started: _greet(settings, started), open_browser=open_page)
     if not in_order:  # a second Ctrl-C
@@ -114,16 +115,16 @@ def _greet(settings: ServeSettings, started: Started) -> None:
         logger.warning(one)
 
 
-def _say(settings: ServeSettings, started: Started, *, err: bool) -> None:
-    for line in _greeting(settings, started):
+def _say(settings: ServeSettings, started: Started, *, err: bool, would: str = "") -> None:
+    for line in _greeting(settings, started, would):
         echo(line, err=err)
     for one in _doubts(settings):
         note(one)
 
 
-def _greeting(settings: ServeSettings, started: Started) -> list[str]:
+def _greeting(settings: ServeSettings, started: Started, would: str) -> list[str]:
     width = max(len(name) for name in (*started.kinds, "feedback"))
-    lines = [f"vecuq at {started.url}"]
+    lines = [f"vecuq {would}at {started.url}"]
     for name, kind in started.kinds.items():
         route = "/score" if name == settings.default_model else f"/models/{name}/score"
         lines.append(f"  {name:<{width}}  {kind}, at {route}")

@@ -13,6 +13,7 @@ from vecuq._check import existing_file
 from vecuq._files import write_atomic
 from vecuq.client import verbs
 from vecuq.client.calls import Call, Reply
+from vecuq.client.lost import Verify
 from vecuq.client.replies import Judged, Live, Queue, Ready, Scored, ServedModel
 from vecuq.client.setup import Setup, httpx_package
 from vecuq.client.talk import Lost, Wait, talk
@@ -42,9 +43,10 @@ class AsyncClient:
         model: str | None = None,
         timeout: float = 30.0,
         retries: int = 2,
+        verify: Verify = True,
         transport: Any = None,
     ) -> None:
-        self._setup = Setup(url, api_key, model, timeout, retries)
+        self._setup = Setup(url, api_key, model, timeout, retries, verify)
         self._http = httpx_package().AsyncClient(transport=transport, **self._setup.options())
 
     @overload
@@ -98,8 +100,8 @@ class AsyncClient:
         found = Feedback(id, kind, correct, ood, comment, who, self._named(model))
         return (await self._run(verbs.feedback([found])))[0]
 
-    async def feedback_all(self, found: Sequence[Feedback]) -> list[FeedbackTaken]:
-        """Say what was found out about several rows: all of it is stored, or none."""
+    async def feedback_all(self, found: Sequence[Feedback | Mapping[str, Any]]) -> list[FeedbackTaken]:
+        """Say what was found out about several rows, each a Feedback or a dict: all of it is stored, or none."""
         return await self._run(verbs.feedback(found))
 
     async def model(self, name: str | None = None) -> ServedModel:

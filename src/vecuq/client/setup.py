@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from vecuq._check import in_range, whole_number
 from vecuq._version import __version__
 from vecuq.client.calls import Call
+from vecuq.client.lost import Verify, verified_by, why_unreachable
 from vecuq.client.talk import Lost
 from vecuq.errors import SettingError
 
@@ -34,6 +35,7 @@ class Setup:
     model: str | None = None
     timeout: float = 30.0
     retries: int = 2
+    verify: Verify = True
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
@@ -55,6 +57,7 @@ class Setup:
             "base_url": self.url,
             "headers": {"user-agent": f"vecuq/{__version__}", **key},
             "timeout": self.timeout,
+            "verify": verified_by(self.verify),
             "limits": httpx.Limits(keepalive_expiry=_IDLE_SECONDS),
             "follow_redirects": False,  # the key is for this service only
         }
@@ -70,7 +73,7 @@ class Setup:
         if isinstance(error, httpx.TimeoutException):
             return Lost("timeout", f"{self.url} did not answer within {self.timeout:g} seconds ({kind}).", sent=True)
         sent = not isinstance(error, httpx.ConnectError | httpx.UnsupportedProtocol)
-        return Lost("unreachable", f"No service answers at {self.url} ({kind}). Is it running?", sent=sent)
+        return Lost("unreachable", why_unreachable(self.url, error), sent=sent)
 
 
 def _is_plain(key: str) -> bool:

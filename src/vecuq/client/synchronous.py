@@ -13,6 +13,7 @@ from vecuq._check import existing_file
 from vecuq._files import write_atomic
 from vecuq.client import verbs
 from vecuq.client.calls import Call, Reply
+from vecuq.client.lost import Verify
 from vecuq.client.replies import Judged, Live, Queue, Ready, Scored, ServedModel
 from vecuq.client.setup import Setup, httpx_package
 from vecuq.client.talk import Lost, Wait, talk
@@ -39,8 +40,11 @@ class Client:
     retries
         How often a request is sent again: if the service asks to come back later (Retry-After), and, where sending
         it twice does no harm, if the connection broke.
+    verify
+        Which certificates are trusted, over https: those of the system, or a file of your own authority, as in
+        ``verify="ca.pem"``; also a context of ``ssl``. False trusts anybody.
     transport
-        How to get there, a transport of httpx: for a certificate of your own, a proxy, or a test without a network.
+        How to get there, a transport of httpx: for a proxy, or a test without a network.
 
     Examples
     --------
@@ -61,9 +65,10 @@ class Client:
         model: str | None = None,
         timeout: float = 30.0,
         retries: int = 2,
+        verify: Verify = True,
         transport: Any = None,
     ) -> None:
-        self._setup = Setup(url, api_key, model, timeout, retries)
+        self._setup = Setup(url, api_key, model, timeout, retries, verify)
         self._http = httpx_package().Client(transport=transport, **self._setup.options())
 
     @overload
@@ -126,8 +131,8 @@ class Client:
         found = Feedback(id, kind, correct, ood, comment, who, self._named(model))
         return self._run(verbs.feedback([found]))[0]
 
-    def feedback_all(self, found: Sequence[Feedback]) -> list[FeedbackTaken]:
-        """Say what was found out about several rows: all of it is stored, or none."""
+    def feedback_all(self, found: Sequence[Feedback | Mapping[str, Any]]) -> list[FeedbackTaken]:
+        """Say what was found out about several rows, each a Feedback or a dict: all of it is stored, or none."""
         return self._run(verbs.feedback(found))
 
     def model(self, name: str | None = None) -> ServedModel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 from urllib.parse import quote
@@ -14,6 +14,7 @@ from vecuq.client.bodies import encoded, encoded_rows, is_rows
 from vecuq.client.calls import Call, Reply, in_query, read_dict, read_json
 from vecuq.client.replies import Judged, Live, Queue, Ready, Scored, ServedModel
 from vecuq.client.tables import ARROW_STREAM, as_arrow, content_type_of, like, read_stream, stream_of
+from vecuq.errors import TableError
 from vecuq.service import Feedback, FeedbackTaken
 
 ID = "id"
@@ -109,9 +110,11 @@ def judge(
     return Call("POST", _of(model, "judge"), _read_judged, body=body, repeatable=id is not None)
 
 
-def feedback(found: Sequence[Feedback]) -> Call[list[FeedbackTaken]]:
+def feedback(found: Sequence[Feedback | Mapping[str, Any]]) -> Call[list[FeedbackTaken]]:
     """Send feedback on rows; the same feedback twice is stored once."""
-    given = [_set_fields(one) for one in found]
+    if isinstance(found, Mapping | Feedback):
+        raise TableError("feedback must be a list; got one of it. Put it into a list: [found].")
+    given = [_set_fields(_as_feedback(one, place)) for place, one in enumerate(found)]
     return Call("POST", "/feedback", lambda reply: _read_taken(reply).feedback, body=encoded({"feedback": given}))
 
 
@@ -137,6 +140,26 @@ def live(name: str | None) -> Call[Live]:
 
 def _of(name: str | None, verb: str) -> str:
     return f"/{verb}" if name is None else f"/models/{quote(name, safe='')}/{verb}"
+
+
+def _as_feedback(given: Feedback | Mapping[str, Any], place: int) -> Feedback:
+    """Return a dict as feedback; say what is wrong with it."""
+    if isinstance(given, Feedback):
+        return given
+    try:
+        return msgspec.convert(_plain_values(given), Feedback)
+    except msgspec.ValidationError as error:
+        names = ", ".join(Feedback.__struct_fields__)
+        raise TableError(
+            f"Feedback {place:,} (counting from 0) must be a Feedback, or a dict with id and some of {names}: {error}."
+        ) from None
+
+
+def _plain_values(given: Any) -> Any:
+    """Return the values of a dict as Python has them, where NumPy or pandas gave them."""
+    if not isinstance(given, Mapping):
+        return given
+    return {name: value.item() if hasattr(value, "item") else value for name, value in given.items()}
 
 
 def _set_fields(found: Feedback) -> dict[str, Any]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+from numpy.typing import NDArray
 
 from vecuq._check import Array, warn_user
 from vecuq.conformal import fewest_labels
@@ -36,9 +39,13 @@ def shortfall(settings: GateSettings, learned: Learned) -> str:
     return f"The {n_labels:,} labels do not prove {settings.target.words}, so no row is accepted.{said}"
 
 
-def warn_unlike(learned: Learned, scores: Array) -> None:
-    """Warn if the scores of new rows are not distributed like those of the labelled rows."""
-    p_value = resemblance(learned, scores)
+def warn_unlike(learned: Learned, scores: Array, *, accepted: NDArray[np.bool_] | None = None) -> None:
+    """Warn if the scores of new rows are not distributed like those of the labelled rows.
+
+    If all of them are ``accepted``, as the rows of an audit are, they are compared with the accepted labelled ones.
+    """
+    only_accepted = accepted is not None and bool(accepted.all()) and learned.decider.by_threshold
+    p_value = resemblance(_accepted(learned) if only_accepted else learned.labelled, scores)
     if p_value is not None and p_value < _LEVEL:
         warn_user(
             f"The scores of these {len(scores):,} rows differ from those of the labelled rows (probability without a "
@@ -48,7 +55,16 @@ def warn_unlike(learned: Learned, scores: Array) -> None:
         )
 
 
-def resemblance(learned: Learned, scores: Array) -> float | None:
+def _accepted(learned: Learned) -> Labelled:
+    """Return the labelled rows that the gate accepts, of all units together."""
+    found = learned.decider
+    kept = [part.only(part.scores <= rule.threshold, "") for part, rule in zip(found.parts, found.rules, strict=True)]
+    scores, losses = (np.concatenate([getattr(part, name) for part in kept]) for name in ("scores", "losses"))
+    counts = None if learned.labelled.counts is None else np.concatenate([part.counts for part in kept])
+    return replace(learned.labelled, scores=scores, losses=losses, counts=counts)
+
+
+def resemblance(labelled: Labelled, scores: Array) -> float | None:
     """Return the p-value of "new and labelled rows have one distribution of scores" (two-sample Kolmogorov-Smirnov).
 
     Rows without a score are the most uncertain ones. None where either are too few to be compared, or where labelled
@@ -56,7 +72,6 @@ def resemblance(learned: Learned, scores: Array) -> float | None:
     """
     from scipy.stats import ks_2samp
 
-    labelled = learned.labelled
     if labelled.groups is not None or min(labelled.n_rows, len(scores)) < _FEWEST:
         return None
     if labelled.counts is not None:

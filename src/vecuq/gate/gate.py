@@ -259,8 +259,9 @@ class Gate:
     def accept(self, rows: Any, *, by: Any = None) -> NDArray[np.bool_]:
         """Return which rows may be trusted; a row without a score, or of a category without labels, is not accepted."""
         scores = self.uncertainty(rows)
-        warn_unlike(self.learned_, scores)
-        return self.accept_scores(scores, by=by)
+        accepted = self.accept_scores(scores, by=by)
+        warn_unlike(self.learned_, scores, accepted=accepted)
+        return accepted
 
     def accept_scores(self, scores: Array, *, by: Any = None) -> NDArray[np.bool_]:
         """Return which rows are accepted, by the scores that :meth:`uncertainty` gave them."""

@@ -309,8 +309,9 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         gate, coverage = self._gate(), self.coverage()
         scores, covered = self._scores_for_gate(table), coverage.covers(making)
         coverage.warn(making)
-        warn_unlike(gate.learned_, scores[covered])
-        return gate.accept_scores(without(scores, covered), by=by) & covered
+        accepted = gate.accept_scores(without(scores, covered), by=by) & covered
+        warn_unlike(gate.learned_, scores[covered], accepted=accepted[covered])
+        return accepted
 
     def p_wrong(self, records: Iterable[Any], *, interval: bool = False) -> Array:
         """Return the calibrated probability that each answer is wrong; see :meth:`vecuq.Gate.p_wrong`."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from vecuq.service.jobs import Job
 from vecuq.service.options import bad_option
-from vecuq.service.table_bodies import TableToScore
+from vecuq.service.table_bodies import Beside, TableToScore
 from vecuq.service.wire import encode
 from vecuq.workflows import AnswerFiles, AnswersToScore, Wanted, answers_to_score
 
@@ -25,12 +25,18 @@ if TYPE_CHECKING:
 def opened_answers(job: Job, pipeline: AnswerPipeline) -> Iterator[TableToScore]:
     """Measure the answers of a body; their rows are those of `vecuq score`."""
     asked = job.options
-    files = AnswerFiles([job.body], map=_mapped(asked.map))
+    files = _with_ids(AnswerFiles([job.body], map=_mapped(asked.map)), asked.id)
     wanted = Wanted(asked.alpha, asked.explain, asked.missing, replace=asked.replace, confidence=asked.confidence)
     with answers_to_score(pipeline, files, wanted, by=asked.by) as made:
         rows = _WithTexts(made, files) if asked.texts else made.rows
-        texts = _texts(made, files) if job.is_recorded else None
-        yield TableToScore(rows, made.wanted, made.judge, texts)
+        yield TableToScore(rows, made.wanted, made.judge, _beside(made, files) if job.is_recorded else None)
+
+
+def _with_ids(files: AnswerFiles, field: str) -> AnswerFiles:
+    """Return files whose lines are called by their field of ids, if they have it and the map names no other."""
+    if not files.map or "id" in files.map or not files.reader().has_name(field):
+        return files
+    return replace(files, map={"id": field, **files.map})
 
 
 def _mapped(given: str | None) -> dict[str, str] | None:
@@ -49,11 +55,19 @@ def text_of(record: AnswerRecord) -> dict[str, Any]:
     return {"question": record.question, "answer": greedy, "samples": [one.text for one in record.samples]}
 
 
-def _texts(made: AnswersToScore, files: AnswerFiles) -> Iterator[list[str | None]]:
-    """Yield the texts of every batch as JSON; the answers are read once more, in the same order."""
-    records = iter(files.reader())
+def _beside(made: AnswersToScore, files: AnswerFiles) -> Iterator[Beside]:
+    """Yield the texts of every batch as JSON, and its ids; the answers are read once more, in the same order.
+
+    The number of a line is no id: the next file has the same numbers.
+    """
+    reader = files.reader()
+    records = iter(reader)
     for batch in made.rows.batches():
-        yield [encode(text_of(record)).decode() for record in islice(records, len(batch))]
+        about = [
+            (encode(text_of(record)).decode(), record.id if reader.is_named else None)
+            for record in islice(records, len(batch))
+        ]
+        yield Beside([text for text, _ in about], [name for _, name in about])
 
 
 @dataclass(frozen=True)

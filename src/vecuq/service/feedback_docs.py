@@ -50,7 +50,9 @@ BODY: dict[str, Any] = {
 }
 FEEDBACK_TAKEN: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "What became of each feedback, which is on disk.",
+        "description": "What became of each feedback, which is on disk. "
+        "`scored` is false if no row with this id is in the log: "
+        "the id may be misspelt, or the row was not kept (`--log`, `--keep-days`, `--keep-rows`).",
         "content": {
             "application/json": {
                 "example": {"feedback": [{"id": "q17", "status": "stored", "scored": True, "counted": True}]}

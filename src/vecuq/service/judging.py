@@ -28,6 +28,7 @@ from vecuq.service.wire import LONGEST_ID, RowId, encode
 from vecuq.service.work import Work
 
 # One reply with its samples; a file of answers goes to /score.
+_SHAPE = '{"reply": ..., "samples": [...], "question": "..."}'
 _MOST_BYTES = 16 * MEGABYTE
 _MOST_SAMPLES = 1_000
 # So many bytes may be received without a place.
@@ -84,10 +85,10 @@ class JudgeRoute:
             )
         if query_options(request.scope["query_string"]):
             raise Refusal(422, "bad_option", "/judge takes its options in the body.")
-        body, verdict, text = await self._judged(request, pipeline)
+        body, verdict, text = await self._received_and_judged(request, pipeline)
         return Answer(await self._out(snapshot, body, verdict, text))
 
-    async def _judged(self, request: Request, pipeline: AnswerPipeline) -> tuple[JudgeBody, Verdict, str]:
+    async def _received_and_judged(self, request: Request, pipeline: AnswerPipeline) -> tuple[JudgeBody, Verdict, str]:
         """Judge a reply in a thread; a large one has its place there before it is received."""
         request.n_rows = 1
         if request.length is not None and request.length <= _SMALL:
@@ -132,7 +133,7 @@ class JudgeRoute:
 
 def _judged(pipeline: AnswerPipeline, content: bytes) -> tuple[JudgeBody, Verdict, str]:
     """Read and judge a reply, in a thread; its texts are for the log."""
-    body: JudgeBody = decoded(_decode, content)
+    body: JudgeBody = decoded(_decode, content, shape=_SHAPE)
     record = record_of(body.reply, samples=body.samples, question=body.question)
     verdict = pipeline.judge(record, by=body.by)
     if body.explain:

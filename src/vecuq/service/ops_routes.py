@@ -38,11 +38,14 @@ def routes(service: Service) -> APIRouter:
     """Return the routes for operators."""
     router = APIRouter(tags=["operations"])
 
+    # Some load balancers ask with HEAD.
+    @router.head("/health", include_in_schema=False)
     @router.get("/health", response_model=Health, summary="Whether the process is alive")
     async def health() -> Health:
         """Answer 200 while the process lives, whatever its models do."""
         return Health()
 
+    @router.head("/ready", include_in_schema=False)
     @router.get(
         "/ready",
         response_model=Ready,

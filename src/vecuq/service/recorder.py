@@ -52,7 +52,10 @@ class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FeedbackTaken(msgspec.Struct, frozen=True):
-    """What became of one feedback, which is on disk."""
+    """What became of one feedback, which is on disk.
+
+    ``scored`` is False if no row with this id is in the log: the id may be misspelt, or the row was not kept.
+    """
 
     id: str
     status: Literal["stored", "known", "replaced"]  # known: the same was there already

@@ -14,13 +14,14 @@ from vecuq.service.asgi import Answer, Request
 from vecuq.service.batching import Batcher
 from vecuq.service.bodies import body_to_file, whole_body
 from vecuq.service.context import Service
-from vecuq.service.decoding import decoded
+from vecuq.service.decoding import SHAPE, decoded
 from vecuq.service.errors_said import refusal_of, refusing
-from vecuq.service.formats import JSON, LINES, Format, format_in, format_out
+from vecuq.service.formats import CSV, JSON, LINES, Format, format_in, format_out
 from vecuq.service.jobs import Job, no_rows
 from vecuq.service.json_rows import read_any, score_json
 from vecuq.service.options import merged, query_options
 from vecuq.service.patience import Patience
+from vecuq.service.refusal import Refusal
 from vecuq.service.row_scoring import MOST_INLINE, RowScorer
 from vecuq.service.served import Snapshot
 from vecuq.service.table_bodies import score_table
@@ -124,7 +125,24 @@ def _worked(job: Job, query: dict[str, Any]) -> None:
     if job.came is JSON:
         _as_lines(job, query)
     job.snapshot.served.refuse_format(job.came)
-    score_table(job)
+    try:
+        score_table(job)
+    except VecuqError:
+        _refuse_json(job)
+        raise
+
+
+def _refuse_json(job: Job) -> None:
+    """Say so if a body that cannot be read as csv looks like JSON."""
+    with job.body.open("rb") as file:
+        start = file.read(_SMALL).lstrip()[:1]
+    if job.came is CSV and start in (b"{", b"["):
+        raise Refusal(
+            422,
+            "content_type",
+            f"The body came as {CSV.media} and looks like JSON. Send {SHAPE} with Content-Type: {JSON.media}, or one "
+            f"record per line with {LINES.media}.",
+        )
 
 
 def _as_lines(job: Job, query: dict[str, Any]) -> None:

@@ -138,7 +138,7 @@ def _say(name: str, state: ModelState) -> None:
     if state.error is None:
         _LOG.info("model loaded", extra={"about": about})
     else:
-        _LOG.warning("model not replaced: %s", state.error, extra={"about": about})
+        _LOG.warning("model %s not replaced: %s", name, state.error, extra={"about": about})
 
 
 def _look(path: Path) -> Look | None:

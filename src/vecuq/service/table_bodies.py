@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,14 +31,21 @@ if TYPE_CHECKING:
 _TEXTS, _TIMES_BODY = (CSV, LINES), 4
 
 
+class Beside(NamedTuple):
+    """What a batch of answers has beside its rows: texts as JSON, and ids; None where a line has none of its own."""
+
+    texts: list[str | None]
+    ids: list[str | None]
+
+
 @dataclass(frozen=True)
 class TableToScore:
-    """Rows of a body, and how they are scored; answers have texts beside them."""
+    """Rows of a body, and how they are scored."""
 
     rows: Rows
     wanted: Wanted
     judge: Judge | None
-    texts: Iterator[list[str | None]] | None = None  # of every batch, as JSON
+    beside: Iterator[Beside] | None = None  # of every batch
 
 
 def score_table(job: Job) -> None:
@@ -92,13 +99,16 @@ def _scored(job: Job, table: TableToScore) -> Iterator[Scored]:
         job.n_rows = 0
     for batch in _passed(job, ahead(table.rows.batches())):
         ranked = scoring.ranked(batch)
-        scored, ids = _columns_of(ranked, ranker.columns), _ids_of(batch, id_name)
+        scored = _columns_of(ranked, ranker.columns)
+        beside = None if table.beside is None else next(table.beside)
+        ids = _ids_of(batch, id_name) if beside is None else _short(beside.ids)
         job.count(scored)
-        texts = None if table.texts is None else next(table.texts)
         decided = None
         if job.is_recorded:
             by = None if judge is None or judge.by is None else batch[judge.by].to_pylist()
-            decided = job.keep(_as_they_came(job, batch), scored, ids, by=by, texts=texts)
+            decided = job.keep(
+                _as_they_came(job, batch), scored, ids, by=by, texts=None if beside is None else beside.texts
+            )
         yield ranked, scored, ids, decided
     if not job.n_rows:
         raise no_rows()
@@ -124,8 +134,13 @@ def _ids_of(batch: pa.RecordBatch, name: str | None) -> list[str | None]:
     kind = batch.schema.field(name).type
     named = pt.is_integer(kind) or pt.is_string(kind) or pt.is_large_string(kind)
     ids: list[str | None] = texts_of(batch[name].to_pylist()) if named else [None] * len(batch)
+    return _short(ids)
+
+
+def _short(ids: list[str | None]) -> list[str | None]:
+    """Return ids; refuse those that are too long."""
     if any(one is not None and len(one) > LONGEST_ID for one in ids):
-        raise TableError(f"Ids have at most {LONGEST_ID} characters; in the column {name!r} some are longer.")
+        raise TableError(f"Ids have at most {LONGEST_ID} characters; some are longer.")
     return ids
 
 

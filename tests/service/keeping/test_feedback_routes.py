@@ -216,6 +216,24 @@ def test_the_live_view_is_plain_json(talked):
     assert set(found["series"]) == {"seconds", "minutes"}
 
 
+def test_feedback_on_a_row_that_is_not_in_the_log_says_so(talked):
+    async def talk(service, done):
+        return await service.give({"id": "nobody", "correct": True})
+
+    answer = talked(talk)
+    assert answer.status_code == 200
+    assert answer.json()["feedback"] == [{"id": "nobody", "status": "stored", "scored": False, "counted": False}]
+
+
+def test_a_gate_that_became_a_plain_model_is_not_shown_as_served(talked, world):
+    async def talk(service, done):
+        world.gate.model.save(world.model)
+        service.keeper.desk.look("gate")
+        return await service.get("/live")
+
+    assert talked(talk).json()["gate"] is None
+
+
 def test_a_row_that_is_not_there_and_a_wrong_option_are_refused(talked):
     async def talk(service, done):
         asked = [("/rows/none", {}), ("/queue", {"model": "other"}), ("/live", {"model": "other"})]

@@ -93,7 +93,7 @@ def test_an_export_never_replaces_the_store_or_a_model(filled, refused):
 
 
 def test_only_a_store_has_feedback(filled, refused, run):
-    assert "not the database of a service" in refused("feedback", filled.model)
+    assert "not the store of a service" in refused("feedback", filled.model)
     assert "There is no file" in refused("feedback", filled.folder / "none.sqlite")
     assert "no model 'other'" in refused("feedback", filled.store, "--model", "other")
     assert run("feedback", filled.store, "--kind", "guess").exit_code == 2
@@ -106,3 +106,11 @@ def test_a_score_column_keeps_its_name_beside_ours(filled):
     assert names[:3] == ["id_", "model", "time"]
     assert {"a", "id", "kind", "kind_"} <= set(names)
     assert schema_of([]).field("correct").type == pa.bool_()
+
+
+@pytest.mark.parametrize("command", [("audit", "gate.vecuq"), ("info",)])
+def test_a_file_with_the_name_of_a_store_that_is_none_is_named(filled, refused, command):
+    (filled.folder / "bad.sqlite").write_text("hello")
+    name, *more = command
+    said = refused(name, *(filled.folder / one for one in more), filled.folder / "bad.sqlite")
+    assert "is not the store of a service" in said

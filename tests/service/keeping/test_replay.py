@@ -193,6 +193,7 @@ def test_replaced_while_running_the_new_gate_is_used_and_rows_of_the_old_one_are
 
 
 def test_a_broken_file_keeps_the_gate(world, commit, caplog):
+    caplog.set_level("DEBUG", "vecuq.service.keeping")
     with world.desk() as desk:
         world.model.write_bytes(b"rubbish")
         commit(desk, lambda: desk.look("gate"))

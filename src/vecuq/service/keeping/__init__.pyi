@@ -12,3 +12,4 @@ from .process import run_keeper as run_keeper
 from .remote import RemoteRecorder as RemoteRecorder
 from .remote import remote_recorder as remote_recorder
 from .schema import is_database as is_database
+from .schema import is_store as is_store

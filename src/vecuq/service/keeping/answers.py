@@ -54,7 +54,7 @@ class Answers:
         """Note evidence, bound and state of every model for the live view."""
         now = time.time()
         for name, series in self._series.items():
-            drift, live = self._drift.status(name), self._desk.gates.standing(name)
+            drift, live = self._drift.status(name), self._desk.standing(name)
             evidence = None if drift is None else max(drift["evidence"].values())
             bound, state = (None, None) if live is None else (live.bound, live.state)
             series.set(now, drift=evidence, bound=bound, state=state)
@@ -96,7 +96,7 @@ class Answers:
         return gauges_of(self._desk, about)
 
     def _live_gate(self, name: str) -> LiveGate | None:
-        return self._desk.gates.live.get(name)
+        return self._desk.gates.live.get(name) if self._desk.has_gate(name) else None
 
     def _row(self, *, id: str, model: str | None = None) -> Any:
         return one_row(self._connection, self._name(model), id)

@@ -16,7 +16,7 @@ from vecuq.errors import SettingError, TableError, VecuqError
 from vecuq.service.keeping.deciding import Outcome, decide
 from vecuq.service.keeping.drift import Drift
 from vecuq.service.keeping.findings import Findings
-from vecuq.service.keeping.gates import LiveGates
+from vecuq.service.keeping.gates import LiveGates, Stands
 from vecuq.service.keeping.models import KnownModel, read_model, signature
 from vecuq.service.keeping.retention import retain
 from vecuq.service.keeping.schema import opened
@@ -52,6 +52,8 @@ class Desk:
             self._stack.enter_context(locked(self.path))
         except TableError as error:
             shown = self.kept_by.path
+            if not self.path.parent.is_dir():
+                raise TableError(f"{shown} cannot be written: make the folder {shown.parent} first.") from None
             if "by another process" not in str(error):
                 raise
             raise TableError(
@@ -136,6 +138,14 @@ class Desk:
             raise unknown_model(name)
         return name
 
+    def has_gate(self, name: str) -> bool:
+        """Whether the file that is served now holds a gate with a promise; the store may hold an earlier one."""
+        return self.models[name].gate is not None
+
+    def standing(self, name: str) -> Stands | None:
+        """Return bound and state of the gate that is served; None if there is none."""
+        return self.gates.standing(name) if self.has_gate(name) else None
+
     def save_monitor(self, name: str, checksum: str, state: bytes) -> None:
         """Write the state of a monitor."""
         self.store.save(self.store.model(name), "monitor", time.time(), checksum, state)
@@ -147,7 +157,9 @@ class Desk:
         try:
             model = self._read(name)
         except VecuqError as error:
-            LOG.error("The file of model %s was replaced and cannot be used by the store: %s", name, error)
+            # Whoever serves the model says it too, as a warning.
+            LOG.debug("The file of model %s was replaced and cannot be used by the store: %s", name, error)
+            self._signatures[name] = ()  # the reason may pass, as when too many files are open
             return
         self.gates.use(model)
         self.drift.use(model)

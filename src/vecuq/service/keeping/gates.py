@@ -121,9 +121,12 @@ class LiveGates:
         live, name = self.live[model.name], model.name
         same = self.checksums[name] == model.checksum
         LOG.warning(
-            "A new epoch of the audit of model %s begins: %s. The labels so far count for the epoch that ended.",
+            "A new epoch of the audit of model %s begins: %s. The epoch before it, which was %s, has ended with its %d "
+            "labels; the new one has proven nothing yet.",
             name,
             f"the share of audited rows was {live.audit:g} and is {share:g}" if same else "its file is another one",
+            live.state,
+            live.standing.n_counted,
         )
         live.recalibrate(gate, audit=share)
         self.checksums[name] = model.checksum

@@ -40,6 +40,9 @@ CREATE TABLE checkpoints (model INTEGER NOT NULL, kind TEXT NOT NULL, seq INTEGE
 """
 
 
+_ENDINGS = (".sqlite", ".sqlite3", ".db")
+
+
 def is_database(path: Path) -> bool:
     """Whether a file is a SQLite database, by its first bytes."""
     try:
@@ -47,6 +50,11 @@ def is_database(path: Path) -> bool:
             return file.read(len(_MAGIC)) == _MAGIC
     except OSError:
         return False
+
+
+def is_store(path: Path) -> bool:
+    """Whether a file should be a store: a database, or something else with the name of one."""
+    return path.suffix.lower() in _ENDINGS or is_database(path)
 
 
 def opened(path: Path) -> sqlite3.Connection:
@@ -70,7 +78,7 @@ def opened(path: Path) -> sqlite3.Connection:
 def opened_to_read(path: Path) -> sqlite3.Connection:
     """Open the database to read, also while a service writes it; refuse any file that is none."""
     if not is_database(existing_file(path)):
-        raise ModelFileError(f"{path} is not the database of a service.")
+        raise ModelFileError(f"{path} is not the store of a service, which `vecuq serve --store` makes.")
     try:
         made = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
         made.execute("PRAGMA busy_timeout = 5000")
@@ -106,7 +114,9 @@ def _refuse_others(made: sqlite3.Connection, path: Path) -> None:
         made.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version")
     )
     if application != APPLICATION:
-        raise ModelFileError(f"{path} is the database of another program. Give another name for the store.")
+        raise ModelFileError(
+            f"{path} is the database of another program, not the store of a service. Give another name."
+        )
     if version != VERSION:
         remedy = "Upgrade vecuq." if version > VERSION else "Give another name for the store."
         raise ModelFileError(
