@@ -57,7 +57,7 @@ def test_reviews_and_audits_of_the_page_are_in_the_store_and_only_audits_count(t
     page.wait_for_selector(".q-table .reason:not(:text('…'))")
     right, wrong, ood = label(page, "r"), label(page, "w"), label(page, "o")
     page.keyboard.press("a")
-    page.wait_for_selector(".q-table .badge.accepted")
+    page.wait_for_selector(".q-blind")
     audited = label(page, "r")
     page.click("#tab-rows")
     page.click("#tab-queue")

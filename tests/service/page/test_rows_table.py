@@ -1,5 +1,7 @@
 """The table: order, search, filters, keys, and only the visible rows in the page."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -53,6 +55,22 @@ def test_search_finds_texts_numbers_and_rules(scored, files, known, expect):
     page.wait_for_selector("text=No rows to show")
     page.press(".search", "Escape")
     expect(page.locator(".grid")).to_have_attribute("aria-rowcount", "401")
+
+
+def test_a_rule_that_cannot_be_followed_says_why(scored, expect):
+    page = scored()
+    example = page.get_attribute(".search", "placeholder").removeprefix("Search, or ")
+    assert re.fullmatch(r"entropy > 0\.\d+", example)
+    for typed, words in (
+        ("foo > 3", "There is no column 'foo'."),
+        ("knn > many", f"Write a rule as: {example}"),
+        ("id > 3", "The column 'id' holds no numbers."),
+        ("knn > 1000", "Nothing matches the search and the filter."),
+    ):
+        page.fill(".search", typed)
+        expect(page.locator(".empty")).to_contain_text(words)
+    page.fill(".search", example)
+    expect(page.locator(".grid")).to_be_visible()
 
 
 def test_filters_show_what_they_count(scored, known, expect):

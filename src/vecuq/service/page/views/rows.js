@@ -8,7 +8,7 @@ import { Work } from "../rows/work.js";
 
 export const keys = [
   ["↑ ↓", "move through the rows"], ["PgUp PgDn", "a page up or down"], ["Home End", "first and last row"], ["Enter", "open the row"],
-  ["/", "search"], ["r", "mark the row right"], ["w", "mark the row wrong"], ["u", "undo the last mark"],
+  ["/", "search"], ["r w", "mark the row right or wrong, and go on to the next"], ["u", "undo the last mark"],
 ];
 
 export function View({ model, active }) {
