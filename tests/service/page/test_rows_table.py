@@ -73,6 +73,23 @@ def test_a_rule_that_cannot_be_followed_says_why(scored, expect):
     expect(page.locator(".grid")).to_be_visible()
 
 
+def test_on_a_phone_long_ids_keep_both_ends_and_filters_stay_on_the_screen(tab, service):
+    page = tab(service, width=400)
+    page.wait_for_selector(".drop")
+    lines = [f"customer-answers-2026-{k:06d},1.{k},2,0.5" for k in range(9)]
+    page.fill(".paste textarea", "\n".join(["id,entropy,knn,confidence", *lines]))
+    page.click("text=Score pasted rows")
+    page.wait_for_selector(".grid .middle")
+    end = page.locator(".middle").first.locator("span").last
+    assert end.text_content() == "000008"
+    box, cell = end.bounding_box(), page.locator("[role=gridcell]:has(.middle)").first.bounding_box()
+    assert box["x"] + box["width"] <= cell["x"] + cell["width"]
+    for chip in page.locator(".chips .chip").all():
+        found = chip.bounding_box()
+        assert found["x"] >= 0
+        assert found["x"] + found["width"] <= 400
+
+
 def test_filters_show_what_they_count(scored, known, expect):
     page = scored()
     flagged = int(np.sum(~(known.p_value > 0.05)))
