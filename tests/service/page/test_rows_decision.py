@@ -184,7 +184,9 @@ def test_labels_that_contradict_the_certificate_raise_a_warning(scored, known, f
     table = files.rows.set_column(4, "correct", pa.array(correct))
     page = uploaded(scored, table, tmp_path, "gate")
     said = page.locator(".panel .notice.error")
-    expect(said).to_contain_text(f"only {round(100 * correct[known.accept].mean(), 1):g} % of the accepted rows are right")
+    expect(said).to_contain_text(
+        f"only {round(100 * correct[known.accept].mean(), 1):g} % of the accepted rows are right"
+    )
     expect(said).to_contain_text("do not rely on the certificate here")
     expect(said).to_have_attribute("role", "alert")
 

@@ -140,7 +140,7 @@ def test_answers_in_a_form_of_their_own_are_read_once_their_fields_are_named(tab
     page.select_option("select[aria-label=Model]", "judge")
     page.wait_for_selector("text=Answers of a language model")
     assert page.locator(".fields").count() == 0
-    lines = [{"ask": "Who?", "said_now": "Goethe", "drawn_texts": ["Goethe", "Schiller"]}] * 3
+    lines = [{"ask": f"Who {k}?", "said_now": "Goethe", "drawn_texts": ["Goethe", "Schiller"]} for k in range(3)]
     text = "".join(json.dumps(line) + "\n" for line in lines).encode()
     page.set_input_files("input[type=file]", {"name": "own.jsonl", "mimeType": "", "buffer": text})
     page.wait_for_selector(".fields:has-text('Fields of own.jsonl')")

@@ -32,7 +32,7 @@ export function gridColumns({ table, model, decided, marks, narrow }) {
 function idWidth(table, narrow) {
   let longest = 0;
   for (let row = 0; row < Math.min(table.n, 200); row++) longest = Math.max(longest, table.id(row)?.length ?? 0);
-  return Math.min(Math.max(8 * longest + 24, narrow ? 84 : 120), narrow ? 132 : 240);
+  return Math.min(Math.max(8.6 * longest + 24, narrow ? 84 : 120), narrow ? 132 : 240);
 }
 
 function plainColumn(table, name, model, widest) {

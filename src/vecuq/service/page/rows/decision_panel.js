@@ -109,7 +109,7 @@ function joined(coverage, accuracy, points) {
 /** What the decision rests on, in words. */
 function words({ slider, model, decided, counted, doubt }) {
   const { gate } = model;
-  const seen = counted?.known ? ` In this file ${percent(counted.accuracy, 2)} of them are right${doubt === "below" ? ": fewer than promised, but with so few rows it may be chance" : ""}.` : "";
+  const seen = counted?.known && doubt !== "contradicted" ? ` In this file ${percent(counted.accuracy, 2)} of them are right${doubt === "below" ? ": fewer than promised, but with so few rows it may be chance" : ""}.` : "";
   switch (decided.basis) {
     case "alpha": return `Of in-distribution rows, at most ${percent(slider.value, 2)} are flagged on average. Rows without a score are flagged.`;
     case "share": return "This model keeps no rows back, so it has no p-values; the slider is a plain share.";

@@ -46,9 +46,9 @@ export async function scoredTable({ body, type }, model, { by = "", map = "", pr
   return decoded(bytes, model);
 }
 
-/** Say the name of what was sent, where the service can only say "The body". */
+/** Say the name of what was sent, where the service can only say "The body" or "The table". */
 export function named(failure, { name }) {
-  if (failure.status) failure.message = failure.message.replace(/\bThe body\b/g, name === PASTED ? "The pasted text" : name);
+  if (failure.status) failure.message = failure.message.replace(/\bThe body\b|^The table\b/g, name === PASTED ? "The pasted text" : name);
   return failure;
 }
 

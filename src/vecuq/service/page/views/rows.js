@@ -30,8 +30,8 @@ export function View({ model, active }) {
     } catch (failure) {
       if (stop.signal.aborted) return;
       const asked = model.isAnswers ? mapAsked(failure) : null;
-      setState({ step: "start", again: asked === null ? null : came });
-      if (asked) setMap(asked);
+      setState({ step: "start", again: asked !== null || (model.isAnswers && map) ? came : null });
+      if (asked && !map) setMap(asked); // but never over what somebody typed
       failed(named(failure, came));
     }
   };
