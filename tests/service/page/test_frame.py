@@ -39,6 +39,15 @@ def test_a_view_keeps_its_state_while_another_one_is_on_screen(scored, expect):
     assert page.get_attribute(".grid", "aria-rowcount") == "12"
 
 
+def test_an_error_goes_away_with_its_view(tab, service):
+    page = tab(service, allowed=["422"])
+    page.fill(".paste textarea", "height,width\n1,2\n")
+    page.click("text=Score pasted rows")
+    page.wait_for_selector(".toast.error")
+    page.click("#tab-model")
+    page.wait_for_selector(".toast", state="detached")
+
+
 def test_help_lists_the_keys_of_the_view_and_escape_closes_it(tab, service):
     page = tab(service)
     page.wait_for_selector(".drop")

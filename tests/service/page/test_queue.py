@@ -57,7 +57,7 @@ def test_reviews_and_audits_of_the_page_are_in_the_store_and_only_audits_count(t
     page.wait_for_selector(".q-table .reason:not(:text('…'))")
     right, wrong, ood = label(page, "r"), label(page, "w"), label(page, "o")
     page.keyboard.press("a")
-    page.wait_for_selector(".q-table .badge.accepted")
+    page.wait_for_selector(".q-blind")
     audited = label(page, "r")
     page.click("#tab-rows")
     page.click("#tab-queue")
@@ -89,7 +89,7 @@ def test_a_row_that_is_labelled_is_gone_from_the_queue_of_the_next_visit(tab, se
     page.click("#tab-queue")
     page.wait_for_selector(f".q-line:has-text('{second}') :text('sent')", state="attached")
     again = queue_of(tab, service)
-    assert not {first, second} & set(again.locator(".q-line-text").all_inner_texts())
+    assert not {first, second} & set(again.locator(".q-line-text").all_text_contents())
 
 
 def test_answers_are_shown_with_their_samples(tab, service, files):

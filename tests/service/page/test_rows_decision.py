@@ -1,6 +1,11 @@
 """The slider: what is flagged or accepted, what is certified and what is only observed; two columns compared."""
 
+import re
+
 import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv
 
 from vecuq.evaluation import accuracy_coverage_area
 
@@ -102,7 +107,7 @@ def test_certified_targets_are_told_from_observed_ones(scored, known, models, fi
     accepted = int(np.sum(known.uncertainty <= certified[0]["threshold"]))
     expect(page.locator("#n-accepted")).to_have_text(f"{accepted}")
     assert page.inner_text(".basis").startswith("Certified, together with the other targets")
-    typed(page, "target accuracy", 0.9)
+    typed(page, "target accuracy in per cent", 90)
     page.wait_for_selector(".basis:has-text('Observed, not certified.')")
     correct, order = files.rows["correct"].to_numpy(), known.order[::-1]
     order = order[np.isfinite(known.uncertainty[order])]
@@ -146,3 +151,66 @@ def test_two_columns_are_compared_with_the_combined_order(scored, known, files, 
     assert f"combined order {rho:.2g}" in page.inner_text(".panel-body")
     page.uncheck("text=ranks")
     page.wait_for_selector("canvas[aria-label*='entropy and confidence']")
+
+
+def test_an_accuracy_is_typed_in_per_cent_or_as_a_share_and_never_changed_in_silence(scored, expect):
+    page = scored("gate")
+    field = page.locator("input[aria-label='target accuracy in per cent']")
+    expect(field).to_have_value("85")
+    for given, shown in ((95, "95"), (0.9, "90"), (92.5, "92.5")):
+        typed(page, "target accuracy in per cent", given)
+        expect(field).to_have_value(shown)
+        expect(page.locator("#slider")).to_have_attribute("aria-valuetext", f"accuracy {shown} %")
+    typed(page, "target accuracy in per cent", 950)
+    page.wait_for_selector(".toast.error:has-text('type 95 or 0.95')")
+    expect(field).to_have_value("92.5")
+
+
+def uploaded(scored, table, folder, model):
+    """Score a table instead of the usual rows."""
+    page = scored(model)
+    csv.write_csv(table, folder / "changed.csv")
+    page.click("text=Other rows")
+    page.set_input_files("input[type=file]", folder / "changed.csv")
+    page.wait_for_selector(".file-name:has-text('changed.csv')")
+    return page
+
+
+def test_labels_that_contradict_the_certificate_raise_a_warning(scored, known, files, tmp_path, expect):
+    page = scored("gate")
+    assert page.locator(".panel .notice").count() == 0  # these labels keep the promise
+    correct = files.rows["correct"].to_numpy().copy()
+    correct[np.flatnonzero(known.accept)[::4]] = 0
+    table = files.rows.set_column(4, "correct", pa.array(correct))
+    page = uploaded(scored, table, tmp_path, "gate")
+    said = page.locator(".panel .notice.error")
+    expect(said).to_contain_text(
+        f"only {round(100 * correct[known.accept].mean(), 1):g} % of the accepted rows are right"
+    )
+    expect(said).to_contain_text("do not rely on the certificate here")
+    expect(said).to_have_attribute("role", "alert")
+
+
+@pytest.mark.parametrize(
+    ("known_rows", "right", "verdict"),
+    [(1000, 970, None), (20, 18, "below"), (1000, 940, "below"), (1000, 825, "contradicted"), (50, 0, "contradicted")],
+)
+def test_a_contradiction_is_more_than_chance(tab, site, known_rows, right, verdict):
+    found = tab(site, allowed=["404"]).evaluate(
+        """async ([known, right]) => {
+          const { contradiction } = await import("/page/rows/deciding.js");
+          return contradiction({ known, right, accuracy: right / known }, 0.95);
+        }""",
+        [known_rows, right],
+    )
+    assert found == verdict
+
+
+def test_a_column_in_another_unit_is_named(scored, files, tmp_path, expect):
+    page = scored()
+    assert page.locator(".unlike").count() == 0
+    hundred = pa.array(100 * files.rows["confidence"].to_numpy())
+    page = uploaded(scored, files.rows.set_column(3, "confidence", hundred), tmp_path, "rank")
+    expect(page.locator(".unlike")).to_have_text(
+        re.compile(r"confidence: 400 of 400 rows lie outside all calibration rows\.\s+Is the unit the same\?")
+    )

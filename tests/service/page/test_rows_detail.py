@@ -64,6 +64,18 @@ def test_what_if_gives_the_score_of_the_changed_row(scored, models, files, model
     page.wait_for_selector(".what-if :text('was ')", state="detached")
 
 
+def test_what_if_of_a_gate_says_its_decision_too(scored, models, files, expect):
+    page = opened(scored("gate"))
+    page.click("summary:has-text('What if')")
+    expect(page.locator(".verdict")).to_have_text("deferred")
+    for name, value in (("knn", 1.0), ("entropy", 0.2), ("confidence", 0.9)):
+        page.evaluate(SLIDE, [name, value])
+    row = {"knn": [1.0], "entropy": [0.2], "confidence": [0.9]}
+    assert models.gate.accept(row)[0]
+    expect(page.locator(".verdict")).to_have_text("accepted")
+    expect(page.locator(".what-if")).to_contain_text(f"p wrong {round(100 * models.gate.p_wrong(row)[0], 1):g} %")
+
+
 SLIDE = """([name, value]) => {
   const line = [...document.querySelectorAll(".what-if .slider-line")].find((each) => each.textContent.includes(name));
   const slider = line.querySelector("input");

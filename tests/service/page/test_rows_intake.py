@@ -87,6 +87,8 @@ def test_a_file_with_other_columns_is_refused_in_one_line(tab, service, tmp_path
     said = page.locator(".toast.error")
     said.wait_for()
     assert "entropy" in said.inner_text()
+    assert "other.csv" in said.inner_text()
+    assert "The body" not in said.inner_text()
     assert "request " in said.inner_text()  # the id, to be found in the logs
     assert page.is_visible(".drop")
     page.click(".toast.error [aria-label='Close message']")
@@ -130,6 +132,21 @@ def test_answers_come_with_their_texts(scored, files):
     assert page.locator(".samples li").all_inner_texts() == [one["text"] for one in row["samples"]]
     assert page.locator(".bars li").count() == 2
     assert page.inner_text(".reason") not in ("", "…")
+
+
+def test_answers_in_a_form_of_their_own_are_read_once_their_fields_are_named(tab, service, files):
+    page = tab(service, allowed=["422"])
+    page.wait_for_selector(".start")
+    page.select_option("select[aria-label=Model]", "judge")
+    page.wait_for_selector("text=Answers of a language model")
+    assert page.locator(".fields").count() == 0
+    lines = [{"ask": f"Who {k}?", "said_now": "Goethe", "drawn_texts": ["Goethe", "Schiller"]} for k in range(3)]
+    text = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    page.set_input_files("input[type=file]", {"name": "own.jsonl", "mimeType": "", "buffer": text})
+    page.wait_for_selector(".fields:has-text('Fields of own.jsonl')")
+    page.fill(".fields input", "question=ask,answer=said_now,samples=drawn_texts")
+    page.click("text=Score it with these fields")
+    page.wait_for_selector(".grid [role=gridcell]:has-text('Goethe')")
 
 
 def test_outputs_of_a_classifier_come_with_reasons(tab, service, tmp_path):

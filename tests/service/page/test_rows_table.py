@@ -1,5 +1,7 @@
 """The table: order, search, filters, keys, and only the visible rows in the page."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -53,6 +55,39 @@ def test_search_finds_texts_numbers_and_rules(scored, files, known, expect):
     page.wait_for_selector("text=No rows to show")
     page.press(".search", "Escape")
     expect(page.locator(".grid")).to_have_attribute("aria-rowcount", "401")
+
+
+def test_a_rule_that_cannot_be_followed_says_why(scored, expect):
+    page = scored()
+    example = page.get_attribute(".search", "placeholder").removeprefix("Search, or ")
+    assert re.fullmatch(r"entropy > 0\.\d+", example)
+    for typed, words in (
+        ("foo > 3", "There is no column 'foo'."),
+        ("knn > many", f"Write a rule as: {example}"),
+        ("id > 3", "The column 'id' holds no numbers."),
+        ("knn > 1000", "Nothing matches the search and the filter."),
+    ):
+        page.fill(".search", typed)
+        expect(page.locator(".empty")).to_contain_text(words)
+    page.fill(".search", example)
+    expect(page.locator(".grid")).to_be_visible()
+
+
+def test_on_a_phone_long_ids_keep_both_ends_and_filters_stay_on_the_screen(tab, service):
+    page = tab(service, width=400)
+    page.wait_for_selector(".drop")
+    lines = [f"customer-answers-2026-{k:06d},1.{k},2,0.5" for k in range(9)]
+    page.fill(".paste textarea", "\n".join(["id,entropy,knn,confidence", *lines]))
+    page.click("text=Score pasted rows")
+    page.wait_for_selector(".grid .middle")
+    end = page.locator(".middle").first.locator("span").last
+    assert end.text_content() == "000008"
+    box, cell = end.bounding_box(), page.locator("[role=gridcell]:has(.middle)").first.bounding_box()
+    assert box["x"] + box["width"] <= cell["x"] + cell["width"]
+    for chip in page.locator(".chips .chip").all():
+        found = chip.bounding_box()
+        assert found["x"] >= 0
+        assert found["x"] + found["width"] <= 400
 
 
 def test_filters_show_what_they_count(scored, known, expect):

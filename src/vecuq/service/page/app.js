@@ -3,7 +3,7 @@
 import { get, modelPath, whenKeyIsNeeded } from "./api.js";
 import { described } from "./described.js";
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./html.js";
-import { Dialog, Failure, Keys, Toasts, useKeys, useLoad } from "./ui.js";
+import { Dialog, Failure, forgetErrors, Keys, Toasts, useKeys, useLoad } from "./ui.js";
 import * as live from "./views/live.js";
 import * as modelView from "./views/model.js";
 import * as queue from "./views/queue.js";
@@ -21,6 +21,7 @@ function App() {
   const listed = models ? names(models) : [];
   const name = chosen ?? listed[0];
   const jumps = Object.fromEntries(Object.keys(VIEWS).map((key, k) => [String(k + 1), () => go(key)]));
+  useEffect(forgetErrors, [view]); // what failed in another view says nothing here
   useKeys({ ...jumps, "?": () => setHelp(true) });
   return html`
     <a class="skip" href="#main" onClick=${skip}>Skip to content</a>

@@ -40,7 +40,7 @@ function chartOptions({ series, x, y, width, height, options, markers }) {
     ...(format && { values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : format(tick))) }),
   });
   const lines = series.map(({ label, colour = "accent", width: weight = 2, dash, points = false, fill }) => ({
-    label, stroke: ink(colour), width: weight, dash, points: { show: points, size: 7, fill: ink(colour) },
+    label, stroke: ink(colour), width: weight, dash, points: { show: points, size: points ? 7 : 5, fill: ink(colour), filter: alone },
     ...(fill && { fill: ink(fill) }), spanGaps: false,
   }));
   return {
@@ -48,6 +48,15 @@ function chartOptions({ series, x, y, width, height, options, markers }) {
     axes: [{ ...axis(x), size: 28, labelSize: 18 }, { ...axis(y), size: 52 }], scales: { x: { time: Boolean(options.time) } },
     ...options, series: [{}, ...lines], hooks: { draw: [(plot) => drawMarkers(plot, markers())] },
   };
+}
+
+/** Places of points without a neighbour, which no line reaches; null where there are none. */
+export function alone(plot, k, all) {
+  if (all) return null;
+  const values = plot.data[k];
+  const none = (place) => values[place] === null || values[place] === undefined;
+  const found = values.map((_, place) => place).filter((place) => !none(place) && none(place - 1) && none(place + 1));
+  return found.length ? found : null;
 }
 
 function drawMarkers(plot, markers) {

@@ -77,6 +77,10 @@ export const Failure = ({ failure, retry }) => html`<div class="notice error" ro
   ${retry && html`<button onClick=${retry}>Try again</button>`}
 </div>`;
 
+/** A text that is cut in the middle where there is no room: ids often differ in their ends. */
+export const Middle = ({ text }) => (text.length <= 12 ? text
+  : html`<span class="middle" title=${text}><span class="middle-start">${text.slice(0, -6)}</span><span>${text.slice(-6)}</span></span>`);
+
 /** Name and value pairs; values may be elements. */
 export const Facts = ({ facts }) => html`<dl class="facts">
   ${facts.filter(([, value]) => value !== null && value !== undefined && value !== "").map(([name, value]) => html`

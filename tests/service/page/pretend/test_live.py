@@ -153,6 +153,29 @@ def test_drift_is_named_with_the_row_at_which_it_was_noticed(live):
     card = panel(page, "Evidence of drift")
     card.get_by_text("entropy higher (noticed at row 18,000)").wait_for()
     assert "▲ entropy" in card.text_content()
+    card.get_by_text("drift since row 18,000").wait_for()
+    card.get_by_text("vecuq doctor").wait_for()
+
+
+def test_the_epoch_before_is_told_where_there_was_one(live):
+    words = "Epoch 2; the one before ended proven after 1,200 audited rows, 20 of them wrong. 24,000 rows decided."
+    page = live(gate=STANDING | {"epoch": 2, "words": words}).open("live")
+    said = panel(page, "Error rate of accepted rows").get_by_text("the one before ended proven")
+    said.wait_for()
+    assert said.text_content() == words.partition(" 24,000")[0]
+
+
+def test_a_point_without_neighbours_is_drawn(live):
+    page = live().open("live")
+    page.locator(".live-tile").first.wait_for()
+    found = page.evaluate(
+        """async () => {
+          const { alone } = await import("/page/chart.js");
+          const plot = { data: [[0, 1, 2, 3, 4, 5], [7, null, 7, 7, null, 7], [1, 1, 1, 1, 1, 1]] };
+          return [alone(plot, 1, false), alone(plot, 2, false), alone(plot, 1, true)];
+        }"""
+    )
+    assert found == [[0, 5], None, None]
 
 
 @pytest.mark.parametrize(

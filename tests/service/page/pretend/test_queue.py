@@ -210,6 +210,24 @@ def test_an_audit_label_is_right_or_wrong_and_out_of_distribution_only_adds_to_i
     assert queues.kept == [{"id": "a0", "kind": "audit", "model": "gate", "correct": False, "ood": True, "who": "Ada"}]
 
 
+def test_an_audit_row_shows_its_decision_only_after_the_label(pretend, queues):
+    page = pretend.open("queue")
+    expects(page, "r0")
+    page.get_by_text("wrong with probability").wait_for()
+    assert page.locator(".q-blind").count() == 0
+    page.keyboard.press("a")
+    expects(page, "a0")
+    page.get_by_text("they would bias it").wait_for()
+    assert page.get_by_text("wrong with probability").count() == 0
+    assert page.locator(".q-table .badge.accepted").count() == 0
+    page.keyboard.press("w")
+    expects(page, "a1")
+    page.keyboard.press("k")
+    expects(page, "a0")
+    page.locator(".q-table .badge.accepted").wait_for()
+    page.get_by_text("wrong with probability").wait_for()
+
+
 def test_a_comment_goes_with_the_label_and_keys_are_letters_while_it_is_typed(pretend, queues):
     page = pretend.open("queue")
     expects(page, "r0")
@@ -265,12 +283,13 @@ def test_skipped_rows_come_again_at_the_end(pretend, queues):
 def test_the_labeller_is_asked_once_and_may_stay_without_a_name(pretend, queues):
     page = pretend.open("queue", who=None)
     expects(page, "r0")
-    page.keyboard.press("r")
     page.get_by_label("Your name or initials").fill("Grace")
     page.keyboard.press("Enter")
-    expects(page, "r1")
-    page.keyboard.press("r")
-    expects(page, "r2")
+    page.locator(".q-who").wait_for(state="detached")
+    expects(page, "r0")
+    for after in ("r1", "r2"):
+        page.keyboard.press("r")
+        expects(page, after)
     queues.wait(page, 1)
     assert queues.kept[0]["who"] == "Grace"
     page.get_by_role("button", name="as Grace").click()
@@ -282,12 +301,16 @@ def test_the_labeller_is_asked_once_and_may_stay_without_a_name(pretend, queues)
     assert [label.get("who") for label in queues.kept] == ["Grace", "Grace", None]
 
 
-def test_the_question_of_the_name_can_be_closed_and_nothing_is_labelled(pretend, queues):
+def test_fast_keys_before_the_name_is_known_label_nothing_and_do_not_land_in_its_field(pretend, queues):
     page = pretend.open("queue", who=None)
     expects(page, "r0")
-    page.get_by_role("button", name="Right").click()
-    page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    page.keyboard.type("rwr")
+    page.get_by_text("First say who labels").wait_for()
+    assert page.locator(".toast").count() == 1
+    assert page.get_by_label("Your name or initials").input_value() == ""
     assert on_the_table(page) == "r0"
+    page.get_by_role("button", name="Label without a name").click()
+    page.locator(".toast").wait_for(state="detached")
     page.locator("#tab-rows").click()
     assert queues.kept == []
 
@@ -373,6 +396,18 @@ def test_a_long_queue_is_loaded_page_by_page(pretend):
     page.locator(".q-list").get_by_role("button", name="More").click()
     page.get_by_role("tab", name=re.compile(r"Review 230$")).wait_for()
     assert queues.kept == []
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_long_queue_does_not_make_the_page_longer_than_what_is_on_it(pretend, width):
+    Queues(pretend, review=100)
+    page = pretend.open("queue", width=width)
+    expects(page, "r0")
+    page.locator(".q-line").nth(99).wait_for()
+    seen = page.locator(".view:visible, .queue > *").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect().bottom)"
+    )
+    assert page.evaluate("document.documentElement.scrollHeight") <= max(800, *seen) + 1
 
 
 def test_an_empty_queue_says_so_and_finds_new_rows(pretend):
@@ -501,4 +536,12 @@ def test_axe_finds_nothing_wrong_with_the_queue(pretend, violations, width, sche
     page.keyboard.press("r")
     page.get_by_text("The audit says otherwise").wait_for()
     page.wait_for_timeout(300)
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), SIZES)
+def test_axe_finds_nothing_wrong_with_the_question_who_labels(pretend, queues, violations, width, scheme):
+    page = pretend.open("queue", width=width, scheme=scheme, who=None)
+    expects(page, "r0")
+    page.get_by_text("entropy is high").wait_for()
     assert violations(page) == []

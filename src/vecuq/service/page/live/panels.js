@@ -35,9 +35,13 @@ export function Bound({ found, window, gate, toQueue }) {
     lines=${[{ label: "proven bound", values: found.bound, drawn: found.bound.map((each) => (each < 1 ? each : null)) }, { label: `allowed ${percent(gate.allowed)}`, values: allowed, colour: "wrong", dash: [6, 4], width: 1.5 }]}
     label="Upper bound on the error rate of accepted rows: ${percent(gate.bound)} now, ${percent(gate.allowed)} allowed.">
     <${State} gate=${gate} />
+    ${epochBefore(gate) && html`<p class="small soft">${epochBefore(gate)}</p>`}
     <p class="live-audits"><span>${auditWords(gate)}</span> ${gate.pending + gate.overdue > 0 && html`<button onClick=${toQueue}>Label them in the queue</button>`}</p>
   <//>`;
 }
+
+/** What the service says of the audit before this one, the first of its sentences; null where there was none. */
+const epochBefore = ({ words = "" }) => /^Epoch .*?\.(?= |$)/.exec(words)?.[0] ?? null;
 
 function auditWords({ audited, wrong, pending, overdue, accepted, audit }) {
   if (!accepted) return "No row with an id was accepted yet, so none could be drawn for the audit.";
@@ -63,8 +67,11 @@ export function Drift({ found, window, drift }) {
 function driftWords({ alarms, rows, dependent, recalibrate }) {
   if (!rows) return html`<p class="soft">No row was watched yet.</p>`;
   if (!alarms.length) return html`<p><${Badge} kind="accepted">○ no drift found<//> in ${count(rows)} rows.</p>`;
-  return html`<p><${Badge} kind="wrong">▲ drift<//> ${alarms.map(({ stream, change, row }) => `${stream} ${change} (noticed at row ${count(row + 1)})`).join(", ")}.
-    ${" "}${dependent ? "But rows that follow each other are alike, so this may be no drift." : recalibrate ? "P-values and thresholds hold no longer: recalibrate." : ""}</p>`;
+  const first = Math.min(...alarms.map(({ row }) => row)) + 1;
+  return html`<p><${Badge} kind="wrong">▲ drift since row ${count(first)}<//> ${alarms.map(({ stream, change, row }) => `${stream} ${change} (noticed at row ${count(row + 1)})`).join(", ")}.
+    ${" "}${dependent ? "But rows that follow each other are alike, so this may be no drift." : recalibrate ? "P-values and thresholds hold no longer: recalibrate." : ""}</p>
+    <p class="small soft">That was the first alarm; it stays until the model is replaced or the store is begun anew. Look at what changed
+      with <code>vecuq doctor calibration.parquet new.parquet</code>; if rows will stay like this, fit the model again with new ones.</p>`;
 }
 
 /** The streams with the most evidence. */

@@ -7,24 +7,27 @@ import { Strips } from "../rows/strips.js";
 import { Badge } from "../ui.js";
 import { Texts } from "./texts.js";
 
-export function Row({ row, model }) {
+/** blind: an audit row without a label, whose decision would bias the label. */
+export function Row({ row, model, blind = false }) {
   if (!row.values) return html`<p class="soft">The log no longer holds this row. Look it up under its id.</p>`;
   const strips = html`<${Strips} model=${model} values=${row.values} />`;
   return html`<div class="q-row">
     ${row.texts && html`<${Texts} texts=${row.texts} />`}
-    <${Decision} row=${row} model=${model} />
+    <${Decision} row=${row} model=${model} blind=${blind} />
+    ${blind && html`<p class="small soft q-blind">The decision and the probability of being wrong appear after your label: they would bias it, and it feeds the proven bound.</p>`}
     ${explainable(row, model) && html`<section><h3>Why</h3><${Reason} model=${model} body=${row.values} by=${categoryOf(row, model)} /></section>`}
     ${row.texts ? html`<details><summary>Scores of this answer against the calibration rows</summary>${strips}</details>`
     : html`<section><h3>Columns against the calibration rows</h3>${strips}</section>`}
   </div>`;
 }
 
-function Decision({ row, model }) {
+function Decision({ row, model, blind }) {
   const kept = row.accept === null || row.accept === undefined ? null : row.accept
     ? html`<${Badge} kind="accepted">accepted<//>` : html`<${Badge} kind="flagged">deferred<//>`;
   const facts = [
-    ["decision", kept && html`${kept} ${row.overdue && html`<${Badge} kind="audit">label overdue<//>`}`],
-    ["wrong with probability", isNumber(row.p_wrong) ? percent(row.p_wrong) : null],
+    ["audit", row.overdue ? html`<${Badge} kind="audit">label overdue<//>` : null],
+    ["decision", blind ? null : kept],
+    ["wrong with probability", isNumber(row.p_wrong) && !blind ? percent(row.p_wrong) : null],
     ["uncertainty", isNumber(row.uncertainty) ? number(row.uncertainty) : html`<${Badge} kind="missing">no score<//>`],
     ["p-value", isNumber(row.p_value) ? number(row.p_value) : null],
     ["category", row.by],

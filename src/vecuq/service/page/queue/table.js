@@ -25,7 +25,7 @@ export function Table({ deck, model, labelling, comment }) {
         <button aria-label="Next row" title="Next row (j)" disabled=${place + 1 >= rows.length} onClick=${() => deck.move(1)}>›</button></span>
     </header>
     <div class="q-scroll" tabindex="0" role="group" aria-label="What is known of ${row.id}" ref=${top}>
-      <${Row} key=${row.id} row=${row} model=${model} />
+      <${Row} key=${row.id} row=${row} model=${model} blind=${deck.kind === "audit" && !outbox.about(deck.key(row))} />
       <${Comment} row=${row} labelling=${labelling} field=${comment} /></div>
     <${Buttons} deck=${deck} labelling=${labelling} comment=${comment} />
   </article>`;

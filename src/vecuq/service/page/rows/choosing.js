@@ -26,12 +26,30 @@ export function searchTest(table, typed) {
 /** "knn > 3" compares a column with a number. */
 function ruleTest(table, text) {
   const [, name, sign, limit] = RULE.exec(text) ?? [];
-  const found = name && [...table.columns.keys()].find((each) => each.toLowerCase() === name.toLowerCase());
+  const found = name && columnOf(table, name);
   const values = found && table.numbers(found);
   if (!values) return null;
   const compare = COMPARED[sign];
   return (row) => compare(values[row], Number(limit));
 }
+
+/** Why what was typed found nothing, where it looks like a rule that is not understood; null otherwise. */
+export function searchProblem(table, typed, example) {
+  if (!/[<>=]/.test(typed)) return null;
+  const [, name] = RULE.exec(typed) ?? [];
+  if (!name) return `Write a rule as: ${example}`;
+  const found = columnOf(table, name);
+  if (!found) return `There is no column '${name}'.`;
+  return table.numbers(found) ? null : `The column '${found}' holds no numbers. Write a rule as: ${example}`;
+}
+
+/** A rule that fits this table: a column of it, and the median of the calibration rows. */
+export function exampleRule(table, model) {
+  const [name] = table.scored;
+  return name === undefined ? "uncertainty > 0.5" : `${name} > ${+(model.medians[name] ?? 0).toPrecision(2)}`;
+}
+
+const columnOf = (table, name) => [...table.columns.keys()].find((each) => each.toLowerCase() === name.toLowerCase());
 
 /** A text is found anywhere in a text cell; a number as far as it was typed: 0.4 finds 0.43. */
 function anyTest(table, text) {

@@ -98,6 +98,23 @@ export function curveOf(table, walk, points = 300) {
   return { coverage, accuracy };
 }
 
+/**
+ * Whether the labels of this file contradict an accuracy that is certified: chance would show so few right rows in less
+ * than one file of twenty (Chernoff). "contradicted", "below" where chance may explain it, or null.
+ */
+export function contradiction({ known, accuracy }, target) {
+  if (!known || target === null || accuracy >= target - SAME) return null;
+  const part = (p, q) => (p > 0 ? p * Math.log(p / q) : 0);
+  const distance = target >= 1 ? Infinity : part(accuracy, target) + part(1 - accuracy, 1 - target);
+  return known * distance > Math.log(20) ? "contradicted" : "below";
+}
+
+/** The accuracy that the decision is certified for; null where it is not. */
+export function certifiedAccuracy({ basis }, slider, gate) {
+  if (basis === "table") return slider.value;
+  return basis === "certificate" && gate.certified ? ownTarget(gate) : null;
+}
+
 /** How many accepted rows have a label, and how many of these are right. */
 export function observed(accepted, labels) {
   let [known, right] = [0, 0];

@@ -2,22 +2,28 @@
 
 import { html, useMemo } from "../html.js";
 import { count, number, percent } from "../format.js";
-import { Chart } from "../ui.js";
-import { certifiedTargets, curveOf, observed, ownTarget } from "./deciding.js";
+import { Chart, toast } from "../ui.js";
+import { certifiedAccuracy, certifiedTargets, contradiction, curveOf, observed, ownTarget } from "./deciding.js";
 import { labelColumns } from "./labels.js";
 
 export function DecisionPanel({ table, model, slider, setSlider, decided, labels, label, setLabel, walk }) {
   const counted = useMemo(() => (labels ? observed(decided.accepted, labels) : null), [decided, labels]);
+  const doubt = counted && contradiction(counted, certifiedAccuracy(decided, slider, model.gate));
   const Control = { alpha: Alpha, target: Target, share: Share }[slider.kind];
   return html`<div class="stack">
     <${Control} model=${model} table=${table} value=${slider.value} own=${slider.own}
       set=${(value, own = false) => setSlider({ ...slider, value, own: table.accept && (own || value === ownTarget(model.gate ?? {})) })} />
     <${Counts} table=${table} decided=${decided} counted=${counted} />
-    <p class="small basis" role="status">${words({ slider, model, decided, counted })}</p>
+    ${doubt === "contradicted" && html`<${Contradicted} accuracy=${counted.accuracy} />`}
+    <p class="small basis" role="status">${words({ slider, model, decided, counted, doubt })}</p>
     <${LabelChoice} table=${table} label=${label} setLabel=${setLabel} />
     ${labels && walk && html`<${Curve} table=${table} model=${model} walk=${walk} decided=${decided} counted=${counted} />`}
   </div>`;
 }
+
+const Contradicted = ({ accuracy }) => html`<div class="notice error" role="alert"><span>
+  <strong>Certified for rows like the labelled ones; in this file only ${percent(accuracy, 1)} of the accepted rows are right.</strong>
+  ${" "}These rows differ from the labelled ones: do not rely on the certificate here.</span></div>`;
 
 function Counts({ table, decided, counted }) {
   const rest = table.n - decided.n;
@@ -35,7 +41,7 @@ function Alpha({ model, value, set }) {
   return html`<label class="field">Flag rows with a p-value up to
     <span class="slider-line"><input type="range" id="slider" min=${Math.log10(least)} max=${Math.log10(0.5)} step="0.01" value=${Math.log10(value)}
         aria-valuetext=${`alpha ${number(value, 2)}`} onInput=${(event) => set(+(10 ** event.target.valueAsNumber).toPrecision(3))} />
-      <input type="number" aria-label="alpha" min="0" max="1" step="any" value=${value} onChange=${(event) => set(clamped(event.target.valueAsNumber, 0.05))} /></span></label>`;
+      <input type="number" aria-label="alpha" min="0" max="1" step="any" value=${value} onChange=${(event) => typed(event.target, value, set)} /></span></label>`;
 }
 
 function Target({ model, table, value, own: isOwn, set }) {
@@ -44,7 +50,7 @@ function Target({ model, table, value, own: isOwn, set }) {
   return html`<div class="stack tight"><label class="field">Accept rows as long as this share of them is right
     <span class="slider-line"><input type="range" id="slider" min="0.5" max="1" step="0.005" list="targets" value=${value}
         aria-valuetext=${`accuracy ${percent(value)}`} onInput=${(event) => set(event.target.valueAsNumber)} />
-      <input type="number" aria-label="target accuracy" min="0" max="1" step="any" value=${value} onChange=${(event) => set(clamped(event.target.valueAsNumber, 0.9))} /></span></label>
+      <span class="with-unit"><input type="number" aria-label="target accuracy in per cent" min="0" max="100" step="any" value=${inPercent(value)} onChange=${(event) => typedAccuracy(event.target, value, set)} /> %</span></span></label>
     <datalist id="targets">${certified.map(({ target }) => html`<option key=${target} value=${target}></option>`)}</datalist>
     <div class="bar small">
       ${table.accept && html`<button class="chip" aria-pressed=${Boolean(isOwn)} onClick=${() => set(own ?? value, true)}>As the gate decides${own === null ? "" : `: ${percent(own)}`}</button>`}
@@ -101,9 +107,9 @@ function joined(coverage, accuracy, points) {
 }
 
 /** What the decision rests on, in words. */
-function words({ slider, model, decided, counted }) {
+function words({ slider, model, decided, counted, doubt }) {
   const { gate } = model;
-  const seen = counted?.known ? ` In this file ${percent(counted.accuracy, 2)} of them are right.` : "";
+  const seen = counted?.known && doubt !== "contradicted" ? ` In this file ${percent(counted.accuracy, 2)} of them are right${doubt === "below" ? ": fewer than promised, but with so few rows it may be chance" : ""}.` : "";
   switch (decided.basis) {
     case "alpha": return `Of in-distribution rows, at most ${percent(slider.value, 2)} are flagged on average. Rows without a score are flagged.`;
     case "share": return "This model keeps no rows back, so it has no p-values; the slider is a plain share.";
@@ -120,4 +126,21 @@ function nearby(gate) {
   return ownTarget(gate) === null && gate.certificate ? ` The gate itself promises: ${gate.certificate.promise}` : " The labels of the gate certify no target.";
 }
 
-const clamped = (value, otherwise) => (Number.isFinite(value) ? Math.min(Math.max(value, 0), 1) : otherwise);
+/** Use an alpha that was typed; one that is none is said so, and the field goes back to what holds. */
+function typed(field, value, set) {
+  const found = field.valueAsNumber;
+  if (found > 0 && found <= 1) return set(found);
+  field.value = value;
+  return toast("Alpha is a share above 0 and up to 1, such as 0.05.", { kind: "error" });
+}
+
+/** Use an accuracy that was typed in per cent, 95, or as a share, 0.95. */
+function typedAccuracy(field, value, set) {
+  const found = field.valueAsNumber;
+  const share = found > 1 ? +(found / 100).toPrecision(12) : found;
+  const usable = share > 0 && share <= 1;
+  field.value = inPercent(usable ? share : value);
+  return usable ? set(share) : toast("The accuracy is above 0 and up to 100 %: type 95 or 0.95.", { kind: "error" });
+}
+
+const inPercent = (share) => +(100 * share).toPrecision(6);

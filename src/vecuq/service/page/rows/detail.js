@@ -13,6 +13,8 @@ import { WhatIf } from "./whatif.js";
 export function Detail({ table, model, row, decided, marks, by, pick }) {
   if (row < 0) return html`<p class="soft pad">Choose a row: click it, or move with the arrow keys.</p>`;
   const body = table.body(row);
+  const category = by && { name: by, field: { [by]: table.value(by, row) } };
+  const gate = { accept: table.accept ? table.accept[row] === 1 : null, pWrong: table.pWrong?.[row] ?? null };
   const [uncertainty, pValue] = [table.uncertainty[row], table.pValue?.[row] ?? null];
   const scored = uncertainty === uncertainty;
   return html`<div class="detail stack">
@@ -26,11 +28,11 @@ export function Detail({ table, model, row, decided, marks, by, pick }) {
       ["probability of being wrong", table.pWrong && scored ? html`<span class="number">${percent(table.pWrong[row])}</span>` : null],
     ]} />
     ${table.isAnswers && html`<${Texts} table=${table} row=${row} />`}
-    <section><h3>Why</h3><${Reason} model=${model} body=${body} by=${by && { name: by, field: { [by]: table.value(by, row) } }} known=${knownReason(table, row)} /></section>
+    <section><h3>Why</h3><${Reason} model=${model} body=${body} by=${category} known=${knownReason(table, row)} /></section>
     <section><h3>Columns against the calibration rows</h3><${Strips} model=${model} values=${body} /></section>
     ${table.scored.length > 0 && html`<details open><summary>Place in the score map</summary>
       <${ScoreMap} table=${table} model=${model} row=${row} body=${body} pick=${pick} /></details>
-    ${(model.exportable || model.takesRows) && html`<details><summary>What if</summary><${WhatIf} model=${model} body=${body} ranges=${ranges(table, model)} uncertainty=${scored ? uncertainty : null} pValue=${pValue} /></details>`}`}
+    ${(model.exportable || model.takesRows) && html`<details><summary>What if</summary><${WhatIf} model=${model} body=${body} by=${category} gate=${gate} ranges=${ranges(table, model)} uncertainty=${scored ? uncertainty : null} pValue=${pValue} /></details>`}`}
     <${Others} table=${table} row=${row} />
   </div>`;
 }
@@ -43,7 +45,7 @@ export function Decision({ decided, row, scored }) {
 
 function MarkButtons({ marks, row }) {
   const mark = marks.get(row);
-  const button = (kind, key, text) => html`<button class="mark ${kind}" aria-pressed=${mark === kind} onClick=${() => marks.set(row, kind)}>${text} <kbd aria-hidden="true">${key}</kbd></button>`;
+  const button = (kind, key, text) => html`<button class="mark ${kind}" aria-pressed=${mark === kind} onClick=${() => marks.set(row, kind, { toggle: true })}>${text} <kbd aria-hidden="true">${key}</kbd></button>`;
   return html`<div class="bar" role="group" aria-label="Mark this row">${button("right", "r", "✓ Right")}${button("wrong", "w", "✗ Wrong")}</div>`;
 }
 

@@ -4,6 +4,7 @@ import { modelPath, send } from "../api.js";
 import { decoded } from "./table.js";
 
 export const ARROW = "application/vnd.apache.arrow.stream";
+const PASTED = "pasted rows";
 const [CSV, LINES] = ["text/csv", "application/x-ndjson"];
 const TYPES = {
   csv: CSV, tsv: "tsv", txt: CSV, parquet: "application/vnd.apache.parquet", pq: "application/vnd.apache.parquet", jsonl: LINES, ndjson: LINES,
@@ -26,7 +27,7 @@ export async function fromFile(file) {
 
 /** Return {name, body, type} of pasted rows: csv, cells of a spreadsheet, JSON or JSON lines. */
 export function fromText(text) {
-  const name = "pasted rows";
+  const name = PASTED;
   const start = text.trimStart();
   if (!start) throw new Error("Nothing was pasted. Paste rows as csv, with the names of the columns in the first line, or as JSON.");
   if ("[{".includes(start[0])) return { name, body: lines(text), type: LINES };
@@ -35,8 +36,8 @@ export function fromText(text) {
 }
 
 /** Score what came; the answer is a table. progress: see send(). */
-export async function scoredTable({ body, type }, model, { by = "", progress, signal }) {
-  const query = new URLSearchParams({ record: "false", replace: "true", ...(by && { by }) });
+export async function scoredTable({ body, type }, model, { by = "", map = "", progress, signal }) {
+  const query = new URLSearchParams({ record: "false", replace: "true", ...(by && { by }), ...(map && { map }) });
   if (!model.takesRows) query.set("explain", "true"); // reasons of single rows cannot be requested later
   if (model.isAnswers) query.set("texts", "true");
   const bytes = await send(modelPath(model.name, `/score?${query}`), body, { type, accept: ARROW, progress, signal });
@@ -44,6 +45,15 @@ export async function scoredTable({ body, type }, model, { by = "", progress, si
   await new Promise((done) => setTimeout(done)); // let the page say so
   return decoded(bytes, model);
 }
+
+/** Say the name of what was sent, where the service can only say "The body" or "The table". */
+export function named(failure, { name }) {
+  if (failure.status) failure.message = failure.message.replace(/\bThe body\b|^The table\b/g, name === PASTED ? "The pasted text" : name);
+  return failure;
+}
+
+/** The map of fields that the service asks for, "" where it names none; null where it asks for no map. */
+export const mapAsked = ({ message }) => (/\bmap\b/.test(message) ? (/map='([^']+)'/.exec(message)?.[1] ?? "") : null);
 
 async function unpacked(file) {
   try {

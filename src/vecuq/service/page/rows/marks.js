@@ -12,16 +12,17 @@ export const Mark = ({ mark }) => (mark ? html`<${Badge} kind=${mark}>${WORDS[ma
 /** Marks of one table, and the reviews that wait to be sent. */
 export class Marks {
   constructor(table, model, changed) {
-    Object.assign(this, { table, model, changed, of: new Map(), past: [], waiting: new Map(), sent: new Map(), store: true, nSent: 0, timer: null });
+    Object.assign(this, { table, model, changed, of: new Map(), past: [], closeToast: () => {}, waiting: new Map(), sent: new Map(), store: true, nSent: 0, timer: null });
   }
 
   get(row) {
     return this.of.get(row) ?? null;
   }
 
-  /** Mark a row "right" or "wrong"; the same mark again removes it. */
-  set(row, mark) {
+  /** Mark a row "right" or "wrong"; the same mark again keeps it, or removes it where a button is a switch. */
+  set(row, mark, { toggle = false } = {}) {
     const before = this.get(row);
+    if (before === mark && !toggle) return;
     const after = before === mark ? null : mark;
     if (after === null && this.sent.has(row)) {
       toast("This mark was sent already. Mark the row the other way to replace it.");
@@ -30,18 +31,21 @@ export class Marks {
     this.past.push([row, before]);
     this.#put(row, after);
     const what = this.table.id(row) ?? `row ${row + 1}`;
-    toast(after ? `${clip(what)} marked ${after}.` : `Mark of ${clip(what)} removed.`, { undo: () => this.undo(), seconds: WAIT });
+    this.closeToast();
+    this.closeToast = toast(after ? `${clip(what)} marked ${after}.` : `Mark of ${clip(what)} removed.`, { undo: () => this.undo(), seconds: WAIT });
   }
 
-  /** Take the last mark back. */
+  /** Take the last mark back; return its row, null where there is none. */
   undo() {
-    if (!this.past.length) return;
+    this.closeToast();
+    if (!this.past.length) return null;
     const [row, before] = this.past.pop();
     if (before === null && this.sent.has(row)) {
       toast("It was sent already and stays in the store. Mark the row the other way to replace it.");
-      return;
+      return row;
     }
     this.#put(row, before);
+    return row;
   }
 
   #put(row, mark) {

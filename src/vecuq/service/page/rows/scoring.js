@@ -22,6 +22,16 @@ export async function explained(model, body, { by, signal } = {}) {
   return (await post(modelPath(model.name, "/score"), asked, { signal })).rows[0];
 }
 
+/** Return {accept, pWrong} of a row as the gate decides it, by the service; nothing is recorded. */
+export async function gateSays(model, body, { by, signal } = {}) {
+  const asked = { rows: [{ ...body, ...by?.field }], record: false, ...(by && { by: by.name }) };
+  const { rows: [row] } = await post(modelPath(model.name, "/score"), asked, { signal });
+  return { accept: row.accept ?? null, pWrong: row.p_wrong ?? null };
+}
+
+/** Whether the gate of a model decides a single row that is made up. */
+export const canAskGate = (model) => Boolean(model.gate) && model.takesRows && !model.gate.needs_batch;
+
 /** Return {uncertainty, pValue} of a row, by whichever scorer there is. */
 export async function whatIf(model, scorer, body, { signal } = {}) {
   if (scorer) return scorer.score(scorer.columns.map((name) => body[name] ?? null));

@@ -11,7 +11,7 @@ const TAKEN = {
   outputs: "Outputs of a classifier as npz.",
 };
 
-export function Start({ model, by, setBy, begin, active }) {
+export function Start({ model, by, setBy, map, setMap, again, begin, active }) {
   const [pasted, setPasted] = useState("");
   const chooser = useRef();
   const take = (making) => Promise.resolve().then(making).then(begin, failed);
@@ -27,6 +27,7 @@ export function Start({ model, by, setBy, begin, active }) {
     </div>
     ${model.gate?.by_category && html`<label class="field">Column with the category of each row, which this gate needs
       <input value=${by} onInput=${(event) => setBy(event.target.value)} /></label>`}
+    ${again && html`<${Fields} name=${again.name} map=${map} setMap=${setMap} begin=${() => begin(again)} />`}
     ${model.takes !== "outputs" && html`<form class="paste" onSubmit=${paste}>
       <label class="field">Or paste rows: csv with a header, cells of a spreadsheet, or JSON
         <textarea rows="6" spellcheck=${false} value=${pasted} onInput=${(event) => setPasted(event.target.value)} placeholder=${example(model)}></textarea></label>
@@ -34,6 +35,12 @@ export function Start({ model, by, setBy, begin, active }) {
     </form>`}
   </div>`;
 }
+
+/** Which fields hold what, for answers in a form of their own. */
+const Fields = ({ name, map, setMap, begin }) => html`<form class="card fields" onSubmit=${(event) => { event.preventDefault(); begin(); }}>
+  <label class="field">Fields of ${name}: which hold the question, the answer, the samples
+    <input value=${map} required spellcheck=${false} autocomplete="off" placeholder="question=q,answer=reply,samples=drawn" onInput=${(event) => setMap(event.target.value)} /></label>
+  <div class="actions"><button class="primary">Score it with these fields</button></div></form>`;
 
 function example(model) {
   if (model.isAnswers) return '{"question": "…", "answer": "…", "samples": ["…", "…"]}';

@@ -3,7 +3,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "../html.js";
 import { count, rowsWord } from "../format.js";
 import { Empty, failed, useKeys, useMedia } from "../ui.js";
-import { chosen, filters, searchTest } from "./choosing.js";
+import { chosen, exampleRule, filters, searchProblem, searchTest } from "./choosing.js";
 import { gridColumns } from "./columns.js";
 import { ComparePanel } from "./compare_panel.js";
 import { decide, sliderOf, walkOf } from "./deciding.js";
@@ -14,6 +14,7 @@ import { Grid } from "./grid.js";
 import { labelsOf, likelyLabel } from "./labels.js";
 import { useMarks } from "./marks.js";
 import { orderOf } from "./table.js";
+import { Unlike, unlikeColumns } from "./unlike.js";
 
 const PANELS = { decision: "Decision", row: "Row", compare: "Compare" };
 
@@ -31,6 +32,8 @@ export function Work({ table, model, source, by, active, close }) {
   const narrow = useMedia("(max-width: 640px)");
   const sought = useDelayed(typed, 120);
 
+  const example = exampleRule(table, model);
+  const unlike = useMemo(() => unlikeColumns(table, model), [table, model]);
   const labels = useMemo(() => label && labelsOf(table, label), [table, label]);
   const walk = useMemo(() => walkOf(table, labels), [table, labels]);
   const decided = useMemo(() => decide({ table, model, slider, walk }), [table, model, slider, walk]);
@@ -47,10 +50,15 @@ export function Work({ table, model, source, by, active, close }) {
   const show = (place) => { setAt(place); setPanel("row"); setOpen(true); };
   const pick = (target) => { const place = order.indexOf(target); if (place >= 0) setAt(place); };
   const move = (place) => { setAt(place); if (panel === "decision") setPanel("row"); };
-  const mark = (kind) => () => (row >= 0 ? marks.set(row, kind) : false);
+  const mark = (kind) => () => { // and on to the next row, as in the queue
+    if (row < 0) return false;
+    marks.set(row, kind);
+    return move(Math.min(at + 1, order.length - 1));
+  };
+  const unmark = () => { const target = marks.undo(); if (target !== null) pick(target); };
   const step = (by_) => (event) => (onPage(event) && order.length ? move(Math.min(Math.max(at + by_, 0), order.length - 1)) : false);
   useKeys({
-    "/": () => search.current.focus(), r: mark("right"), w: mark("wrong"), u: () => marks.undo(), ArrowDown: step(1), ArrowUp: step(-1),
+    "/": () => search.current.focus(), r: mark("right"), w: mark("wrong"), u: unmark, ArrowDown: step(1), ArrowUp: step(-1),
     Escape: () => (open ? setOpen(false) : false),
   }, active);
   const sortBy = (key) => { setAt(-1); setSort((old) => ({ key, descending: old.key === key ? !old.descending : key !== "rank" && table.columns.get(key)?.kind !== "text" })); };
@@ -58,12 +66,12 @@ export function Work({ table, model, source, by, active, close }) {
 
   return html`<div class="work">
     <div class="work-bar bar">
-      <div class="grow"><h2 class="file-name" title=${source}>${source}</h2><p class="soft small">${rowsWord(table.n)}${table.nMissing > 0 ? `, ${count(table.nMissing)} without a score` : ""}${marks.nSent ? `, ${count(marks.nSent)} marks sent` : ""}</p></div>
+      <div class="grow"><h2 class="file-name" title=${source}>${source}</h2><p class="soft small">${rowsWord(table.n)}${table.nMissing > 0 ? `, ${count(table.nMissing)} without a score` : ""}${marks.nSent ? `, ${count(marks.nSent)} ${marks.nSent === 1 ? "mark" : "marks"} sent` : ""}</p></div>
       <${Save} save=${save} parquet=${model.takesRows} />
       <button onClick=${close}>Other rows</button>
     </div>
     <div class="work-bar bar">
-      <input ref=${search} class="search" type="search" aria-label="Search rows" placeholder=${`Search, or ${table.scored[0] ?? "column"} > 3`} value=${typed} onInput=${(event) => { setAt(-1); setTyped(event.target.value); }}
+      <input ref=${search} class="search" type="search" aria-label="Search rows" placeholder=${`Search, or ${example}`} value=${typed} onInput=${(event) => { setAt(-1); setTyped(event.target.value); }}
         onKeyDown=${(event) => { if (event.key === "Escape") { setTyped(""); event.target.blur(); } if (event.key === "Enter" || event.key === "ArrowDown") { event.preventDefault(); document.querySelector(".grid")?.focus(); } }} />
       <div class="chips" role="group" aria-label="Show">
         ${Object.entries(known).map(([key, [title, test]]) => html`<button key=${key} class="chip" aria-pressed=${key === used} onClick=${() => { setAt(-1); setFilter(key); }}>
@@ -71,10 +79,11 @@ export function Work({ table, model, source, by, active, close }) {
       </div>
       <span class="soft small number" role="status">${order.length === table.n ? "" : `${rowsWord(order.length)} shown`}</span>
     </div>
+    <${Unlike} table=${table} columns=${unlike} />
     <div class="split ${open ? "panel-open" : ""}">
       <div class="grid-place">${order.length ? html`<${Grid} label="Scored rows" columns=${columns} order=${order} at=${at} sort=${sort}
           rowClass=${(each) => marks.get(each) ?? ""} onMove=${move} onOpen=${show} onSort=${sortBy} />`
-        : html`<${Empty} title="No rows to show"><p>${table.n ? "Nothing matches the search and the filter." : "The file has no rows."}</p><//>`}</div>
+        : html`<${Empty} title="No rows to show"><p>${!table.n ? "The file has no rows." : (!found.length && searchProblem(table, sought, example)) || "Nothing matches the search and the filter."}</p><//>`}</div>
       <aside class="panel" aria-label="Panel">
         <${PanelTabs} panel=${panel} setPanel=${(key) => { setOpen(panel !== key || !open); setPanel(key); }} closePanel=${() => setOpen(false)} open=${open} />
         <div class="panel-body" id="panel-body" role="tabpanel" aria-labelledby="panel-${panel}" tabindex="0">

@@ -39,7 +39,7 @@ function Tiles({ live, n, title }) {
   const share = (name) => (live.totals[name] === null ? null : percent(n[name] / n.rows));
   return html`<dl class="live-tiles">
     <${Tile} name="rows per second" value=${number(rateNow(live), 3)} note="last 10 s" />
-    <${Tile} name="rows" value=${count(n.rows)} note=${title} />
+    <${Tile} name="rows" value=${count(n.rows)} note="${title}, repeats counted" />
     <${Tile} name="accepted" value=${share("accepted")} note=${title} />
     <${Tile} name="flagged" value=${share("flagged")} note="p-value up to ${number(live.alpha)}" />
     <${Tile} name="missing" value=${share("missing")} note="no score" />

@@ -60,7 +60,9 @@ function Certificate({ gate }) {
       ["issued", moment(certificate.date)],
     ]} />
     ${gate.table?.length > 0 && html`<${Table} caption="Certified accuracies, all at once" head=${["accuracy", "coverage", "uncertainty up to"]}
-      rows=${gate.table.map((line) => [percent(line.accuracy), line.coverage > 0 ? percent(line.coverage) : "not certified", line.threshold === null ? "–" : number(line.threshold, 6)])} />`}
+      rows=${gate.table.map((line) => [percent(line.accuracy), line.coverage > 0 ? percent(line.coverage) : "not certified", line.threshold === null ? "–" : number(line.threshold, 6)])} />
+      <p class="soft small">These hold all at once, which asks for more proof: as one of several targets an accuracy covers fewer rows than as the
+        only target, so its threshold here is lower than that of a gate fitted for it alone.</p>`}
     ${certificate.units?.length > 0 && html`<${Table} caption="By category" head=${["category", "labels", "coverage", ""]}
       rows=${certificate.units.map((one) => [one.unit, count(one.n_labels), percent(one.coverage), one.certified ? "certified" : "nothing accepted"])} />`}`;
 }

@@ -41,6 +41,7 @@ export function View({ model, active }) {
       <${Progress} deck=${deck} today=${labelledToday(kind, model.name)} />
       ${labeller.who !== null && html`<button class="plain small" title="Change the name" onClick=${labeller.change}>as ${labeller.who || "nobody"}</button>`}</div>
     <p class="soft small q-what">${KINDS[kind].what}</p>
+    ${deck.row && labeller.form}
     <${Unsent} outbox=${outbox} show=${show} />
     ${deck.failure && html`<${Failure} failure=${deck.failure} retry=${() => deck.load()} />`}
     <div class="queue" id="queue-panel" role="tabpanel" aria-labelledby="queue-${kind}">
