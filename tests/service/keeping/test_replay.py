@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from vecuq import LiveGate
 from vecuq.errors import SettingError
+from vecuq.errors import ModelFileError
 from vecuq.service.keeping.findings import checked
 from vecuq.service.keeping.gates import replayed
 from vecuq.service.recorder import Feedback
@@ -202,6 +203,21 @@ def test_a_broken_file_keeps_the_gate(world, commit, caplog):
         assert commit(desk, lambda: desk.decide(world.scored(range(50, 100)), 0.0)).decided.audit.any()
     assert "cannot be used by the store" in caplog.text
     assert np.array_equal(done.accept, world.scored(range(50)).accept)
+
+
+def test_a_file_that_could_not_be_read_once_is_read_at_the_next_look(world, other_gate, commit, monkeypatch):
+    with world.desk() as desk:
+        world.use(other_gate)
+        with monkeypatch.context() as during:
+            during.setattr("vecuq.service.keeping.desk.read_model", _too_many_files)
+            commit(desk, lambda: desk.look("gate"))
+        assert desk.is_of_another_file(world.scored([0]))
+        commit(desk, lambda: desk.look("gate"))
+        assert not desk.is_of_another_file(world.scored([0]))
+
+
+def _too_many_files(*_):
+    raise ModelFileError("too many open files")
 
 
 def test_a_new_epoch_stays_on_disk_when_the_first_rows_of_the_new_file_are_refused(world, other_gate):
