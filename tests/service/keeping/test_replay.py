@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vecuq import LiveGate
-from vecuq.errors import SettingError
-from vecuq.errors import ModelFileError
+from vecuq.errors import ModelFileError, SettingError
 from vecuq.service.keeping.findings import checked
 from vecuq.service.keeping.gates import replayed
 from vecuq.service.recorder import Feedback
