@@ -127,10 +127,10 @@ def load_on(port: int, process: int, folder: Path, *, seconds: float) -> Load:
     script.write_text(_SCRIPT)
     before = cpu_seconds_of(process)
     command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency", "-s", str(script)]
-    told = subprocess.run(  # noqa: S603
+    printed = subprocess.run(  # noqa: S603
         [*command, f"http://127.0.0.1:{port}/score"], capture_output=True, text=True, check=True
     ).stdout
-    count, duration, p99, errors = re.search(r"FOUND (\d+) ([\d.]+) ([\d.]+) (\d+)", told).groups()
+    count, duration, p99, errors = re.search(r"FOUND (\d+) ([\d.]+) ([\d.]+) (\d+)", printed).groups()
     spent = cpu_seconds_of(process) - before
     return Load(int(count), int(count) / float(duration), float(p99), int(errors), 1e6 * spent / max(int(count), 1))
 
@@ -161,17 +161,23 @@ def single_rows(model: str, folder: Path, quick: bool) -> list[Claim]:
                 found[name].append(load_on(port, process, folder, seconds=SECONDS[quick]))
     best, two, plain, in_loop = (middle(found[name]) for name in ("ours", "two", "plain", "async"))
     errors = sum(run.errors for runs in found.values() for run in runs)
-    told, with_two, peer, other = (
+    alone, with_two, peer, other = (
         f"{run.per_second:,.0f} requests/s, p99 {run.p99:.3g} ms, {run.cpu:.3g} us CPU each"
         for run in (best, two, plain, in_loop)
     )
     head = f"one row per request, {CONNECTIONS} connections"
     return [
-        Claim(f"{head}, requests/s over a plain FastAPI route", told, peer, best.per_second / plain.per_second, goal=8),
-        Claim(f"{head}, CPU per request of a plain route over ours", told, peer, plain.cpu / best.cpu, goal=8),
-        Claim(f"{head}, requests/s over an async FastAPI route", told, other, best.per_second / in_loop.per_second),
-        Claim(f"{head}, one worker", told, "-", best.per_second, " requests/s", goal=8_000),
-        Claim(f"{head}, one worker, p99", told, "-", best.p99, " ms", goal=30, at_least=False),
+        Claim(
+            f"{head}, requests/s over a plain FastAPI route",
+            one_worker,
+            peer,
+            best.per_second / plain.per_second,
+            goal=8,
+        ),
+        Claim(f"{head}, CPU per request of a plain route over ours", alone, peer, plain.cpu / best.cpu, goal=8),
+        Claim(f"{head}, requests/s over an async FastAPI route", alone, other, best.per_second / in_loop.per_second),
+        Claim(f"{head}, one worker", alone, "-", best.per_second, " requests/s", goal=8_000),
+        Claim(f"{head}, one worker, p99", alone, "-", best.p99, " ms", goal=30, at_least=False),
         Claim(f"{head}, two workers", with_two, "-", two.per_second, " requests/s"),
         Claim(f"{head}, errors of all runs", f"{errors}", "-", errors, "", goal=0, at_least=False),
     ]
@@ -218,18 +224,18 @@ def arrow(model: str, quick: bool) -> list[Claim]:
             cpus["here"].append(time.process_time() - cpu)
     rate = {name: n_rows / statistics.median(found[1:]) for name, found in walls.items()}
     spent = {name: n_rows / statistics.median(found[1:]) for name, found in cpus.items()}
-    told, peer = (f"{rate[name]:,.0f} rows/s, {spent[name]:,.0f} rows per CPU s" for name in ("http", "here"))
+    over_http, peer = (f"{rate[name]:,.0f} rows/s, {spent[name]:,.0f} rows per CPU s" for name in ("http", "here"))
     return [
         Claim(
             f"Arrow stream of {n_rows:,} rows over HTTP, rows/s over those in process",
-            told,
+            over_http,
             peer,
             rate["http"] / rate["here"],
             goal=0.9,
         ),
         Claim(
             f"Arrow stream of {n_rows:,} rows over HTTP, rows per CPU second of the server over those in process",
-            told,
+            over_http,
             peer,
             spent["http"] / spent["here"],
             goal=0.9,

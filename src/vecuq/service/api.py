@@ -72,5 +72,5 @@ def _failed(request: Request, error: Exception) -> Response:
 
 
 def internal() -> Refusal:
-    """Return what a client is told of a fault of ours."""
+    """Return what a client reads about a fault of ours."""
     return Refusal(500, "internal", "The service failed on this request. Its log says more, under this request id.")

@@ -16,7 +16,7 @@ Headers = list[tuple[bytes, bytes]]
 JSON = b"application/json"
 
 
-class Disconnected(Exception):  # noqa: N818 - nobody is there to be told of an error
+class Disconnected(Exception):  # noqa: N818 - nobody is there to read an error
     """The client went away before its request was complete."""
 
 

@@ -37,7 +37,7 @@ def set_up(settings: LogSettings, stream: TextIO | None = None) -> None:
             [handler] if name in (NAME, "uvicorn") else [],
             name not in (NAME, "uvicorn"),
         )
-        # Uvicorn tells of its own start and end, which the service reports itself.
+        # Uvicorn reports its own start and end, which the service reports itself.
         quiet = name.startswith("uvicorn") and settings.level == "info"
         logger.setLevel("WARNING" if quiet else settings.level.upper())
 

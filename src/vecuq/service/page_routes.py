@@ -41,7 +41,7 @@ class PageFile:
 
     def answer(self, known: str | None) -> Response:
         """Return the file; only its tag where the browser has it already."""
-        headers = {"etag": self.etag, "cache-control": "no-cache"}  # it asks each time, and is mostly told 304
+        headers = {"etag": self.etag, "cache-control": "no-cache"}  # it asks each time, and mostly gets 304
         tags = {tag.strip().removeprefix("W/") for tag in (known or "").split(",")}
         if self.etag in tags or "*" in tags:
             return Response(status_code=304, headers=headers)

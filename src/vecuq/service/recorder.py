@@ -1,12 +1,12 @@
 """Recorder: what the process that scores hands to the process that keeps; in one process they are the same.
 
-One process owns the database, the live gates, the monitors and the summed metrics. The processes that score reach it
-through this protocol, directly (one worker) or over a local socket (several).
+One process owns the database, the live gates and the monitors; the parent of several workers sums their metrics. The
+processes that score reach the owner through this protocol, directly (one worker) or over a local socket (several).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -33,7 +33,7 @@ class ScoredRows(msgspec.Struct, frozen=True):
 
 
 class Decided(msgspec.Struct, frozen=True):
-    """What the client is told of each row: a row that came before keeps its decision."""
+    """The answer to the client about each row: a row that came before keeps its decision."""
 
     accept: NDArray[np.bool_] | None
     audit: NDArray[np.bool_] | None  # None: this model has no live gate
@@ -74,9 +74,6 @@ class Recorder(Protocol):
 
     async def feedback(self, found: Sequence[Feedback]) -> list[FeedbackTaken]:
         """Take feedback, all or none of it; it is on disk when this returns."""
-
-    async def counted(self, worker: str, counts: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Take the counts of a worker; return the sum over all workers, also those that ended."""
 
     async def query(self, what: str, **about: Any) -> Any:
         """Answer a question of the page or of a client: ``queue``, ``live``, ``export``, ``row``."""

@@ -17,7 +17,7 @@ Missing = Literal["nan", "marginal", "error"]
 RowId = Annotated[str, Meta(max_length=LONGEST_ID)] | int
 Name = Annotated[str, Meta(max_length=LONGEST_NAME)]  # of a field; names are remembered, so they are bounded
 _LONGEST_MAP = 20_000
-# The value of a column that a row leaves out: JSON has no NaN, so that null can be told from it.
+# The value of a column that a row leaves out: JSON has no NaN, so null stays different from it.
 ABSENT = float("nan")
 
 

@@ -78,8 +78,7 @@ def test_a_remote_recorder_answers_as_a_local_one(world, address):
         asked = {"queue": {"limit": 7}, "audit_queue": {"limit": 7}, "row": {"id": "r3"}, "columns": {}, "gauges": {}}
         answers = {what: await recorder.query(what, **about) for what, about in asked.items()}
         standing = (await recorder.query("live"))["gate"]
-        counted = await recorder.counted("w", {"requests": {"/score": {"200": 3}}, "seconds": {}, "models": {}})
-        return done.audit.tolist(), done.accept.tolist(), taken, _without_times(answers), standing, counted["requests"]
+        return done.audit.tolist(), done.accept.tolist(), taken, _without_times(answers), standing
 
     async def remotely():
         async with connected(world, address) as recorder:

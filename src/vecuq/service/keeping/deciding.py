@@ -20,7 +20,7 @@ from vecuq.service.refusal import Refusal
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the client is told, and which rows came for the first time."""
+    """The answer to the client, and which rows came for the first time."""
 
     decided: Decided
     fresh: NDArray[np.bool_]

@@ -18,7 +18,7 @@ MOST_BYTES = 64 * 2**20
 _HEAD = 4
 _encode, _decode = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().decode
 # What a worker asks for.
-DECIDED, WATCHED, FEEDBACK, COUNTED, QUERY = range(5)
+DECIDED, WATCHED, FEEDBACK, QUERY = range(4)
 
 
 def frame(message: Sequence[Any]) -> bytes:

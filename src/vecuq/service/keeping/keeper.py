@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any
@@ -19,7 +19,6 @@ from vecuq.service.keeping.drift import Drift
 from vecuq.service.keeping.findings import checked
 from vecuq.service.keeping.rows import Tally, joined, pieces, tally
 from vecuq.service.keeping.series import Series
-from vecuq.service.keeping.tallies import Tallies
 from vecuq.service.keeping.writer import Work, Writer
 from vecuq.service.recorder import Decided, Feedback, FeedbackTaken, ScoredRows
 from vecuq.service.settings import ServeSettings
@@ -33,7 +32,6 @@ class Keeper:
         self.desk = Desk(settings, self.drift)
         self.writer = Writer(self.desk)
         self.series = {name: Series() for name in settings.models}
-        self.tallies = Tallies()
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="vecuq-read")
         self.answers = Answers(self.desk, self.drift, self.series)
         self.desk.each_tick = self.answers.note_levels
@@ -80,10 +78,6 @@ class Keeper:
         usable, at, name = checked(found), time.time(), token or secrets.token_hex(8)
         taken: list[FeedbackTaken] = await self._written(lambda: self.desk.take(usable, name, at))
         return taken
-
-    async def counted(self, worker: str, counts: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Take the counts of a worker; return the sum over all workers, also those that ended."""
-        return self.tallies.add(worker, counts)
 
     async def query(self, what: str, **about: Any) -> Any:
         """Answer a question of the page or of a client."""

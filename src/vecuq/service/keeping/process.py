@@ -35,7 +35,7 @@ def run_keeper(
     on_ready: Callable[[], None] = lambda: None,
     stop: threading.Event | None = None,
 ) -> None:
-    """Own the store until told to stop; with a clean checkpoint at the end.
+    """Own the store until it is asked to stop; with a clean checkpoint at the end.
 
     Parameters
     ----------
@@ -147,8 +147,6 @@ class _Clients:
                 rows = frames.unpacked(values).reshape(-1, len(columns))
                 keeper.saw(model, checksum, columns, rows, Tally(*counted), arrived)
             return None
-        if what == frames.COUNTED:
-            return await keeper.counted(*payload)
         name, about = payload
         return await keeper.query(name, **about)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from itertools import count
 from typing import Any
@@ -62,11 +62,6 @@ class RemoteRecorder:
         usable = msgspec.to_builtins(checked(found))
         token = f"{self._name}.{next(self._numbers)}"
         return msgspec.convert(await self._ask(frames.FEEDBACK, [usable, token]), list[FeedbackTaken])
-
-    async def counted(self, worker: str, counts: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Take the counts of a worker; return the sum over all workers, also those that ended."""
-        found: Mapping[str, Any] = await self._ask(frames.COUNTED, [worker, counts])
-        return found
 
     async def query(self, what: str, **about: Any) -> Any:
         """Answer a question of the page or of a client."""

@@ -67,7 +67,7 @@ export function Dialog({ title, onClose, children, wide = false }) {
 
 // --- words with a shape ---
 
-/** kind: right, wrong, flagged, accepted, missing, audit, quiet. Never told by colour alone: the text says it too. */
+/** kind: right, wrong, flagged, accepted, missing, audit, quiet. Never shown by colour alone: the text says it too. */
 export const Badge = ({ kind = "quiet", children }) => html`<span class="badge ${kind}">${children}</span>`;
 
 export const Empty = ({ title, children }) => html`<div class="empty"><h2>${title}</h2>${children}</div>`;
