@@ -169,7 +169,7 @@ def single_rows(model: str, folder: Path, quick: bool) -> list[Claim]:
     return [
         Claim(
             f"{head}, requests/s over a plain FastAPI route",
-            one_worker,
+            alone,
             peer,
             best.per_second / plain.per_second,
             goal=8,
