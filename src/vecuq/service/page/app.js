@@ -2,7 +2,7 @@
 
 import { get, modelPath, whenKeyIsNeeded } from "./api.js";
 import { described } from "./described.js";
-import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./html.js";
+import { html, render, useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "./html.js";
 import { Dialog, Failure, forgetErrors, Keys, Toasts, useKeys, useLoad } from "./ui.js";
 import * as live from "./views/live.js";
 import * as modelView from "./views/model.js";
@@ -83,7 +83,7 @@ function Tabs({ view, go }) {
 
 function Theme() {
   const [theme, setTheme] = useState(localStorage.getItem("vecuq-theme") ?? "system");
-  useEffect(() => {
+  useLayoutEffect(() => { // with the button's label, not a frame later
     document.documentElement.dataset.theme = theme;
     if (theme === "system") localStorage.removeItem("vecuq-theme");
     else localStorage.setItem("vecuq-theme", theme);
