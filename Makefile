@@ -12,16 +12,18 @@ ADAPT  := .venv-adapters
 # Spark, which is large and needs a pandas before 3.
 SPARK  := .venv-spark
 UV     := .venv-uv/bin/uv
+# What builds the distributions and looks them over.
+DIST   := .venv-dist
 # Workers for the tests: the machine's cores.
 JOBS   ?= auto
 # How long `make fuzz` tries new inputs.
 MINUTES ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz test-slow test-models test-adapters test-spark test-lowest check rooms format bench bench-quick gates reproduce clean
+.PHONY: help demo test fuzz test-slow test-models test-adapters test-spark test-lowest check rooms format bench bench-quick gates reproduce dist recording clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(STAMP): pyproject.toml paper-data/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "vecuq needs Python 3.11 or newer; try make PYTHON=python3.11" >&2; exit 1; }
@@ -112,6 +114,17 @@ gates: $(STAMP) ## the gate on real scores, beside MAPIE; writes benchmarks/GATE
 reproduce: $(STAMP) ## every table and figure of the paper that is built so far; writes reproduced/
 	$(BIN)/vecuq reproduce all --out reproduced
 
+$(DIST)/.installed: Makefile
+	$(PYTHON) -m venv $(DIST)
+	$(DIST)/bin/python -m pip install --quiet "build>=1.2" "twine>=6.1"
+	@touch $@
+
+dist: $(DIST)/.installed ## build wheel and sdist, check them, and try the wheel in a new environment; writes dist/
+	$(DIST)/bin/python tools/check_dist.py
+
+recording: $(STAMP) ## record the terminal of the README anew, from the real program; writes docs/img/terminal.svg
+	$(BIN)/python tools/record_terminal.py
+
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) $(BENCH) $(LOWEST) $(ADAPT) $(SPARK) .venv-uv demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz
+	rm -rf $(VENV) $(BENCH) $(LOWEST) $(ADAPT) $(SPARK) $(DIST) .venv-uv demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

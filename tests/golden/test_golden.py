@@ -7,6 +7,7 @@ import numpy as np
 import numpy.testing as npt
 import pytest
 from golden_numbers import FIXTURE, RECORDED, all_numbers
+from saved_kinds import NUMBERS, numbers_of
 
 from vecuq import ScoreTable, Settings, fit_ranker, load
 from vecuq.errors import ModelFileError
@@ -64,3 +65,22 @@ def test_a_monitor_saved_by_0_1_0_goes_on_with_its_model():
 def test_a_model_with_the_dominance_tail_is_refused_by_the_last_version_that_reads_it():
     with pytest.raises(ModelFileError, match=r"dominance.vecuq cannot be loaded. .*vecuq 0.1.0 was the last"):
         load(SAVED / "dominance.vecuq")
+
+
+def files_of_every_version():
+    return sorted(Path(__file__).parent.glob("saved_*/*.vecuq"))
+
+
+@pytest.mark.parametrize("path", files_of_every_version(), ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_file_of_every_kind_that_a_version_saved_says_what_it_said(path):
+    known = json.loads(path.with_name("numbers.json").read_text())
+    npt.assert_allclose(numbers_of(path.stem, load(path)), known[path.stem], rtol=1e-9, atol=1e-12)
+
+
+def test_a_version_keeps_a_file_of_every_kind_that_can_be_loaded():
+    from vecuq._load import _READERS
+
+    kept = {path.parent.name: set() for path in files_of_every_version()}
+    for path in files_of_every_version():
+        kept[path.parent.name].add(path.stem)
+    assert set(NUMBERS) == set(_READERS) == set.union(*kept.values())
