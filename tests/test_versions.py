@@ -52,3 +52,13 @@ def test_the_docs_name_the_versions_that_are_declared():
     rows = dict(re.findall(r"^\| ([A-Za-z0-9-]+) \| ([\d.]+) \|", page, flags=re.MULTILINE))
     assert rows == bounds([*RUNTIME, *EXTRAS["text"], *EXTRAS["nli"], *EXTRAS["onnx"], *EXTRAS["testing"]])
     assert all(f"Python {version}" in page for version in pythons(PROJECT))
+
+
+def test_the_version_is_the_same_wherever_it_is_written():
+    from vecuq import __version__
+
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert re.search(r"^version: (\S+)$", citation, re.MULTILINE)[1] == __version__
+    newest = re.search(r"^## (\d\S*) - (\S+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert newest[1] == __version__
+    assert f"date-released: {newest[2]}" in citation
