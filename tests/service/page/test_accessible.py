@@ -34,7 +34,7 @@ def test_the_rows_are_accessible_in_every_state(scored, axe, width):
 
     look("table")
     page.click("#panel-decision") if width == 400 else None
-    page.wait_for_selector(".curve canvas")
+    page.wait_for_selector(".curve .chart svg")
     look("decision")
     page.click("#row-1")
     page.wait_for_selector(".bars li")

@@ -91,7 +91,7 @@ def test_the_model_view_says_what_is_promised(tab, service, models):
     assert f"{certificate.n_labels:,}" in shown
     page.click("summary:has-text('Settings')")
     assert "epsilon" in page.inner_text("#view-model details")
-    page.wait_for_selector("#view-model .chart canvas")
+    page.wait_for_selector("#view-model .chart svg")
 
 
 def test_every_kind_of_model_can_be_looked_at(tab, service):

@@ -32,7 +32,7 @@ def test_rows_appear_as_they_are_scored(tab, service, files):
     page.wait_for_selector(f"text={gate['audited']:,} of {gate['accepted']:,} accepted rows drawn")
     assert page.locator(".live-word").inner_text() == gate["state"].capitalize()
     page.wait_for_selector("text=no drift found")
-    assert page.locator(".chart canvas").count() >= 3
+    assert page.locator(".chart svg").count() >= 3
 
 
 def test_a_model_without_a_gate_is_watched_for_drift_alone(tab, service, files):

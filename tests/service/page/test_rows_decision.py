@@ -61,7 +61,7 @@ def test_labels_give_accuracy_and_the_curve(scored, known, files, expect):
     correct = files.rows["correct"].to_numpy()
     kept = known.p_value > 0.05
     assert page.inner_text("#accuracy") == f"{round(100 * correct[kept].mean(), 2):g} %"
-    page.wait_for_selector(".curve canvas")
+    page.wait_for_selector(".curve .chart svg")
     assert "Accuracy of the accepted rows" in page.get_attribute(".curve [role=img]", "aria-label")
     page.select_option("#means", "wrong")
     expect(page.locator("#accuracy")).to_have_text(f"{round(100 - 100 * correct[kept].mean(), 2):g} %")

@@ -1,8 +1,7 @@
-// Libraries that only some views need, loaded once and when they are needed: uPlot (curves) and flechette (Arrow).
+// A library that only some views need, loaded once and when it is needed: flechette (Arrow).
 
 const loading = new Map();
 
-export const uPlot = () => script("/page/vendor/uPlot.iife.min.js", "uPlot");
 export const flechette = () => script("/page/vendor/flechette.min.js", "fl");
 
 /** Return the global that a classic script defines. */

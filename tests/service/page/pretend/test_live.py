@@ -129,7 +129,7 @@ def test_the_state_of_the_promise_is_a_word_a_shape_and_a_sentence(live, state, 
     shapes = card.locator(".live-state svg > *").evaluate_all("all => all.map((one) => one.tagName).join()")
     assert shapes == {"Proven": "circle,path", "Unproven": "circle,path", "Broken": "path,path"}[state]
     assert card.locator("svg .open").count() == (state == "Unproven")
-    card.locator(".chart canvas").wait_for()
+    card.locator(".chart svg").wait_for()
 
 
 def test_before_the_first_label_nothing_is_drawn_and_the_queue_is_offered(live):
@@ -170,12 +170,34 @@ def test_a_point_without_neighbours_is_drawn(live):
     page.locator(".live-tile").first.wait_for()
     found = page.evaluate(
         """async () => {
-          const { alone } = await import("/page/chart.js");
-          const plot = { data: [[0, 1, 2, 3, 4, 5], [7, null, 7, 7, null, 7], [1, 1, 1, 1, 1, 1]] };
-          return [alone(plot, 1, false), alone(plot, 2, false), alone(plot, 1, true)];
+          const { dotsOf } = await import("/page/chart.js");
+          const gaps = [7, null, 7, 7, null, 7];
+          return [dotsOf(gaps, false), dotsOf([1, 1, 1], false), dotsOf(gaps, true)];
         }"""
     )
-    assert found == [[0, 5], None, None]
+    assert found == [[0, 5], [], [0, 2, 3, 5]]
+
+
+def test_ticks_are_round_and_within_the_range_whatever_it_is(live):
+    page = live().open("live")
+    page.locator(".live-tile").first.wait_for()
+    found = page.evaluate(
+        """async () => {
+          const { ends, ticksOf } = await import("/page/chart.js");
+          return [
+            ticksOf(0, 1, 5), ticksOf(0.93, 1.003, 4), ticksOf(100, 700, 5, true),
+            ends([], null), ends([3, null, 3], null), ends([1, 2], [0, null]),
+          ];
+        }"""
+    )
+    assert found == [
+        [0, 0.2, 0.4, 0.6, 0.8, 1],
+        [0.94, 0.96, 0.98, 1],
+        [120, 240, 360, 480, 600],
+        [0, 1],
+        [3, 6],
+        [0, 2],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -282,14 +304,14 @@ def test_a_service_without_rows_says_that_none_came(live):
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(live):
     page = live().open("live", width=400)
-    page.locator(".chart canvas").first.wait_for()
+    page.locator(".chart svg").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
 @pytest.mark.parametrize(("width", "scheme"), SIZES)
 def test_axe_finds_nothing_wrong_with_the_live_view(live, violations, width, scheme):
     page = live(gate=STANDING | {"state": "unproven", "bound": 0.09}).open("live", width=width, scheme=scheme)
-    page.locator(".chart canvas").first.wait_for()
+    page.locator(".chart svg").first.wait_for()
     assert violations(page) == []
     for one in page.get_by_text("As a table").all():
         one.click()

@@ -5,21 +5,18 @@ import { Chart } from "../ui.js";
 
 /**
  * lines: [{label, values, drawn, colour, dash, fill}], drawn where it differs from the values; format: of the values; label: what the chart says, in words.
- * time: seconds since 1970, one per value; range: y of the chart, as uPlot takes it; ticks: format of its axis.
+ * time: seconds since 1970, one per value; range: of y, as the chart takes it; ticks: format of its axis.
  */
 export function Panel({ title, time, lines, format, ticks = format, label, window, range, children }) {
   const [open, setOpen] = useState(false);
   const clock = clockOf(window);
-  const options = { time: true, scales: {
-    x: { time: true, range: (_, low, high) => [Math.min(low, high - window.seconds / 20), high] },
-    y: { range },
-  } };
+  const across = { time: true, format: tickOf, range: (low, high) => [Math.min(low, high - window.seconds / 20), high] };
   return html`<section class="card live-panel">
     <header class="bar"><h2 class="grow">${title}</h2>${lines.length > 1 && html`<${Legend} lines=${lines} />`}</header>
     ${children}
     ${time.length > 0 && html`
       <${Chart} data=${[time, ...lines.map(({ values, drawn = values }) => drawn)]} series=${lines.map(({ values, drawn, ...line }) => ({ ...line, points: time.length < 3 }))} label=${label}
-        height=${190} x=${{ format: tickOf }} y=${{ format: ticks }} options=${options} />
+        height=${190} x=${across} y=${{ format: ticks, range }} />
       <details onToggle=${(event) => setOpen(event.target.open)}><summary>As a table</summary>
         ${open && html`<${Numbers} time=${time} lines=${lines} format=${format} clock=${clock} title=${title} />`}</details>`}
   </section>`;

@@ -29,7 +29,7 @@ export function Shares({ found, window, alpha }) {
 
 export function Bound({ found, window, gate, toQueue }) {
   const allowed = found.time.map(() => gate.allowed);
-  const top = (_, __, high) => [0, Math.min(1, 1.1 * Math.max(high, 1.5 * gate.allowed))];
+  const top = (_, high) => [0, Math.min(1, 1.1 * Math.max(high, 1.5 * gate.allowed))];
   const known = gate.counted > 0;
   return html`<${Panel} title="Error rate of accepted rows" time=${known ? found.time : []} window=${window} range=${top} format=${(each) => percent(each)}
     lines=${[{ label: "proven bound", values: found.bound, drawn: found.bound.map((each) => (each < 1 ? each : null)) }, { label: `allowed ${percent(gate.allowed)}`, values: allowed, colour: "wrong", dash: [6, 4], width: 1.5 }]}

@@ -79,11 +79,10 @@ function Curve({ table, model, walk, decided, counted }) {
   const points = useMemo(() => certifiedPoints(table, model), [table, model]);
   const data = useMemo(() => joined(coverage, accuracy, points), [coverage, accuracy, points]);
   const least = Math.min(...accuracy, ...points.map((each) => each.target), 0.99);
-  const options = useMemo(() => ({ scales: { x: { time: false, range: [0, 1] }, y: { range: [Math.max(0, least - 0.02), 1.003] } } }), [least]);
   const here = decided.n / (table.n || 1);
-  return html`<figure class="curve"><${Chart} data=${data} height=${220} options=${options} markers=${[{ x: here, colour: "wrong" }]}
+  return html`<figure class="curve"><${Chart} data=${data} height=${220} markers=${[{ x: here, colour: "wrong" }]}
       label=${`Accuracy of the accepted rows against the share accepted. At the slider: coverage ${percent(here)}, accuracy ${percent(counted?.accuracy)}.`}
-      x=${{ label: "coverage", format: (each) => percent(each, 0) }} y=${{ label: "accuracy", format: (each) => percent(each, 1) }}
+      x=${{ label: "coverage", format: (each) => percent(each, 0), range: [0, 1] }} y=${{ label: "accuracy", format: (each) => percent(each, 1), range: [Math.max(0, least - 0.02), 1.003] }}
       series=${[{ label: "observed" }, { label: "certified", colour: "amber", width: 0, points: true }]} />
     <figcaption class="soft small">Line: observed in this file. Dashed: the slider.${points.length ? " Dots: certified, at least this accuracy at this coverage." : ""}</figcaption></figure>`;
 }
