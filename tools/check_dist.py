@@ -16,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "dist"
+# Rooms with wheels of their own, which are installed beside the main one.
+ROOMS = {"vecuq-paper": "paper", "vecuq-testing": "testing"}
 # Bytes. The wheel is what people download; the sdist carries tests and documents too.
 LARGEST = {".whl": 1_500_000, ".gz": 12_000_000}
 # What a reader of the sdist looks for.
@@ -35,14 +37,18 @@ FIRST_COMMANDS = (
 def main() -> int:
     """Build, check, try; print what is wrong."""
     wheel, sdist = build()
-    run(sys.executable, "-m", "twine", "check", "--strict", wheel, sdist)
-    wrong = [*wheel_defects(wheel, tracked("src/vecuq")), *sdist_defects(sdist)]
+    rooms = {room: build_room(name) for name, room in ROOMS.items()}
+    run(sys.executable, "-m", "twine", "check", "--strict", *OUT.iterdir())
+    apart = {room: tracked(f"src/vecuq/{room}") for room in rooms}
+    wrong = [*wheel_defects(wheel, tracked("src/vecuq") - set().union(*apart.values())), *sdist_defects(sdist)]
+    for room, built in rooms.items():
+        wrong += wheel_defects(built, apart[room], licence=False)
     for line in wrong:
         print(f"WRONG: {line}")
     if wrong:
         return 1
-    try_wheel(wheel)
-    for file in (wheel, sdist):
+    try_wheels(wheel, rooms.values())
+    for file in sorted(OUT.iterdir()):
         print(f"{file.name}: {file.stat().st_size:,} bytes")
     return 0
 
@@ -56,8 +62,15 @@ def build() -> tuple[Path, Path]:
     """Build the sdist, and the wheel from it, into an empty folder."""
     shutil.rmtree(OUT, ignore_errors=True)
     run(sys.executable, "-m", "build", "--outdir", OUT)
-    (wheel,), (sdist,) = OUT.glob("*.whl"), OUT.glob("*.tar.gz")
+    (wheel,), (sdist,) = OUT.glob("vecuq-*.whl"), OUT.glob("*.tar.gz")
     return wheel, sdist
+
+
+def build_room(name: str) -> Path:
+    """Build the wheel of a room; its source is elsewhere in the repository, so that it has no sdist."""
+    run(sys.executable, "-m", "build", "--wheel", "--outdir", OUT, ROOT / "packaging" / name)
+    (wheel,) = OUT.glob(f"{name.replace('-', '_')}-*.whl")
+    return wheel
 
 
 def tracked(folder: str) -> set[str]:
@@ -67,14 +80,14 @@ def tracked(folder: str) -> set[str]:
     return {line.removeprefix("src/") for line in listed.stdout.splitlines()}
 
 
-def wheel_defects(wheel: Path, source: Collection[str]) -> Iterator[str]:
+def wheel_defects(wheel: Path, source: Collection[str], *, licence: bool = True) -> Iterator[str]:
     """Yield what is wrong with a wheel that should hold these source files and its metadata."""
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if not name.endswith("/")}
     inside = {name for name in names if ".dist-info/" not in name}
     yield from (f"{wheel.name} lacks {name}" for name in sorted({*source} - inside))
     yield from (f"{wheel.name} holds {name}, which git does not know" for name in sorted(inside - {*source}))
-    if not any(name.endswith("/licenses/LICENSE") for name in names):
+    if licence and not any(name.endswith("/licenses/LICENSE") for name in names):
         yield f"{wheel.name} holds no licence"
     yield from size_defects(wheel)
 
@@ -97,17 +110,25 @@ def size_defects(file: Path) -> Iterator[str]:
         yield f"{file.name} has {size:,} bytes; {most:,} at most"
 
 
-def try_wheel(wheel: Path) -> None:
-    """Install the wheel into a new environment, far from the source, and type what a new user types."""
+def try_wheels(wheel: Path, rooms: Collection[Path]) -> None:
+    """Install the wheel into a new environment, far from the source, and type what a new user types; then the rooms."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run(sys.executable, "-m", "venv", folder / "venv")
-        python, vecuq = folder / "venv" / "bin" / "python", folder / "venv" / "bin" / "vecuq"
+        python = folder / "venv" / "bin" / "python"
         run(python, "-m", "pip", "install", "--quiet", wheel)
-        run(python, "-m", "pip", "check")
         for words in FIRST_COMMANDS:
-            print(f"$ vecuq {' '.join(words)}", flush=True)
-            run(vecuq, *words, folder=folder)
+            say_and_run(folder, *words)
+        run(python, "-m", "pip", "install", "--quiet", *rooms)
+        run(python, "-m", "pip", "check")
+        say_and_run(folder, "reproduce", "toy", "--out", "toy")
+        run(python, "-c", "import vecuq; print(len(vecuq.testing.targets()), 'targets to attack')")
+
+
+def say_and_run(folder: Path, *words: str) -> None:
+    """Run a command of the environment in a folder, and print it first."""
+    print(f"$ vecuq {' '.join(words)}", flush=True)
+    run(folder / "venv" / "bin" / "vecuq", *words, folder=folder)
 
 
 if __name__ == "__main__":

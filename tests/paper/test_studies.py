@@ -199,6 +199,12 @@ def test_without_its_data_a_study_says_in_one_line_what_to_install(refused, monk
     assert "pip install ./paper-data" in told
 
 
+def test_without_the_package_of_the_studies_one_line_says_what_to_install(refused, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "vecuq.paper", None)
+    told = refused("reproduce", "toy", "-o", tmp_path / "out")
+    assert "pip install ./packaging/vecuq-paper ./paper-data" in told
+
+
 def test_printed_tables_hold_the_papers_numbers():
     ood = printed_table("ood", "OOD").rows
     assert ood[0]["Ours"] == Spread(0.918, 0.001)

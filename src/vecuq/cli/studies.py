@@ -35,7 +35,8 @@ def reproduce(
 ) -> None:
     """Compute the paper's tables and figures again, beside the printed ones.
 
-    All but toy, blobs and limits need the recorded data: `pip install ./paper-data`.
+    The studies and their recorded data are packages of their own: `pip install ./packaging/vecuq-paper ./paper-data` in
+    a clone. Toy, blobs and limits need no data.
     """
     with usage_errors():
         one_of("study", study, STUDIES)

@@ -3,7 +3,7 @@
 try:
     import hypothesis as _hypothesis  # noqa: F401
 except ImportError:  # pragma: no cover - the tests have it
-    raise ImportError("vecuq.testing needs Hypothesis: pip install 'vecuq[testing]'") from None
+    raise ImportError("vecuq.testing needs Hypothesis: pip install hypothesis") from None
 
 from vecuq.testing.attack import Attack, BrokenPromiseError
 from vecuq.testing.checks.answers import check_document, check_reader

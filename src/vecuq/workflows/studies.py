@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vecuq._check import one_of
 from vecuq._draw import FORMATS
 from vecuq._files import atomic_folder
-from vecuq.errors import SettingError
+from vecuq.errors import SettingError, VecuqError
 from vecuq.table import PathLike
 from vecuq.workflows.contents import kind_to_write
 from vecuq.workflows.places import refuse_replacing
@@ -49,21 +50,35 @@ def reproduce(
     ``data_dir`` holds scores of larger models, which are not ours to bundle, for more tables of the study of text.
     ``force`` replaces also files of another kind; ``progress`` is called with what is being done.
     """
-    from vecuq.paper import STUDIES, reproduce_text
-
+    paper = _room_of_studies()
     if data_dir is not None and name not in ("text", "all"):
         raise SettingError(f"data_dir= holds scores for the study 'text'; {name!r} does not use it. Leave it out.")
     if folder is not None:
         refuse_replacing(Path(folder) / _PAGE, writes="page", force=force)
-    runs = STUDIES if data_dir is None else {**STUDIES, "text": lambda: reproduce_text(Path(data_dir))}
+    runs = (
+        paper.STUDIES if data_dir is None else {**paper.STUDIES, "text": lambda: paper.reproduce_text(Path(data_dir))}
+    )
     studies = []
-    for study in tuple(STUDIES) if name == "all" else (one_of("study", name, (*STUDIES, "all")),):
+    for study in tuple(runs) if name == "all" else (one_of("study", name, (*runs, "all")),):
         progress(f"study {study}")
         studies.append(runs[study]())
     if folder is not None:
         progress("drawing and writing")
         write_studies(tuple(studies), folder, force=force)
     return tuple(studies)
+
+
+def _room_of_studies() -> Any:
+    """Return the room of the studies, which a wheel of vecuq leaves to a package of its own."""
+    try:
+        return import_module("vecuq.paper")
+    except ModuleNotFoundError as error:
+        if error.name != "vecuq.paper":
+            raise
+        raise VecuqError(
+            "The studies are a package of their own, vecuq-paper, which is not installed. Run "
+            "`pip install ./packaging/vecuq-paper ./paper-data` in a clone of the vecuq repository."
+        ) from None
 
 
 def write_studies(studies: tuple[Study, ...], folder: PathLike, *, force: bool = False) -> None:
