@@ -20,7 +20,7 @@ from vecuq.evaluation import (
     selective_curves,
 )
 from vecuq.report import draw_curves, picture_of
-from vecuq.report.curves import MOST_LINES, MOST_POINTS
+from vecuq.plots.curves import MOST_LINES, MOST_POINTS
 
 NO_INTERVALS = Bootstrap(0)
 
