@@ -71,8 +71,12 @@ def rank(
     refuse_absent(labels, rows, known)
     doubt_same(known, rows)
     fitting = {"columns": columns, "flip": flip, "missing": calibration_missing, "group": group}
+    about = About(labels or NO_LABELS, calibration=known, calibration_group=group)
+    origin = (Path(folder) / _MODEL, names_of(new))
     with atomic_folder(folder) as part:
-        return _rank_into(part, known, rows, settings, fitting=fitting, labels=labels, wanted=wanted, watch=watch)
+        return _rank_into(
+            part, known, rows, settings, fitting=fitting, about=about, origin=origin, wanted=wanted, watch=watch
+        )
 
 
 def _rank_into(
@@ -82,83 +86,21 @@ def _rank_into(
     settings: Settings | None,
     *,
     fitting: dict[str, Any],
-    labels: Labels | None,
+    about: About,
+    origin: tuple[Path, tuple[str, ...]],
     wanted: Wanted = PLAIN,
     watch: Watch = NOBODY,
 ) -> Ranked:
-    """Write model, ranked table and page into a folder."""
+    """Write model, ranked table and page into a folder; ``origin`` names the model and the new rows in the page."""
     ranked, hint = part / f"ranked{rows.kind}", "calibration_missing='drop'"
     fitted = fit(calibration, part / _MODEL, settings, **fitting, drop_hint=hint, watch=watch)
     scored = score_rows(fitted.ranker, rows, ranked, wanted, watch=watch)
-    evaluation = evaluate_labels(ranked, fitted.ranker, labels) if labels else ()
-    ranking = write_report(
-        fitted.ranker, rows, part / _PAGE, alpha=wanted.alpha, missing=wanted.missing, evaluation=evaluation
-    )
-    doubt_order(fitted.ranker, ranking.uncertainty)
+    evaluation = evaluate_labels(ranked, fitted.ranker, about.labels) if about.labels.named() else ()
+    new = ReportRows(ReportModel(fitted.ranker).at(wanted.alpha), rows, about, wanted.missing)
+    subject = subject_of(new, origin_of(about, *origin, saved=part / _MODEL))
+    write_atomic(part / _PAGE, page_of(subject, title=title_of(origin[1])))
+    doubt_order(fitted.ranker, subject.uncertainty)
     return Ranked(fitted, scored, evaluation)
-
-
-def report(
-    model: PathLike,
-    new: TableLike,
-    out: PathLike,
-    *,
-    alpha: float | None = None,
-    missing: str = "nan",
-    labels: Labels | None = None,
-    force: bool = False,
-) -> None:
-    """Write a self-contained HTML page about a ranker and the rows it ranks.
-
-    ``alpha`` is the false-alarm rate of the threshold, by default that of the model; for ``missing`` see
-    :meth:`vecuq.Ranker.rank`. With ``labels``, the page says how well each score finds what it should.
-    ``force`` replaces also a file that the job reads, or one that holds no page.
-    """
-    ranker = load_model(model)
-    refuse_place(out, writes="page", reads=[model, new], force=force)
-    Wanted(alpha=alpha, missing=missing).refuse(ranker)
-    write_report(ranker, TableSource.of(new), out, alpha=alpha, missing=missing, labels=labels)
-
-
-def write_report(
-    ranker: Ranker,
-    new: TableSource,
-    out: PathLike,
-    *,
-    alpha: float | None = None,
-    missing: str = "nan",
-    labels: Labels | None = None,
-    evaluation: Sequence[dict[str, Any]] = (),
-) -> Ranking:
-    """Rank the rows once more, write the page, and return the ranking."""
-    from vecuq.report import build_report
-
-    if alpha is not None:
-        ranker = replace(ranker, settings=replace(ranker.settings, alpha=alpha))
-    table = TableReader(new, columns=ranker.columns).whole()
-    if missing == "marginal":
-        table = _with_every_column(table, ranker)
-    scores = ScoreTable.of(table, columns=ranker.columns, flip=ranker.flipped)
-    ranking = ranker.rank(scores, missing=missing, warn=False)
-    if labels is not None:
-        evaluation = _areas(table, scores, ranking.uncertainty, labels)
-    page = build_report(ranker, table, ranking, title=_title(new), evaluation=list(evaluation) or None)
-    write_atomic(out, page.encode())
-    return ranking
-
-
-def _with_every_column(table: pa.Table, ranker: Ranker) -> pa.Table:
-    """Return the table with nothing but missing values in the columns that it lacks."""
-    import pyarrow as pa
-
-    for name in ranker.columns:
-        if name not in table.column_names:
-            table = table.append_column(name, pa.nulls(len(table), pa.float64()))
-    return table
-
-
-def _title(new: TableSource) -> str:
-    return Path(str(new)).name.partition(".")[0] or str(new)
 
 
 def evaluate_labels(ranked: PathLike, ranker: Ranker, labels: Labels) -> tuple[dict[str, Any], ...]:
@@ -209,5 +151,6 @@ def demo(folder: PathLike, *, force: bool = False) -> Ranked:
     with atomic_folder(folder) as part:
         for name, source in tables.items():
             (part / name).write_bytes(source.read_bytes())
-        labels = Labels(error="is_error", ood="is_ood")
-        return _rank_into(part, known, rows, None, fitting={"columns": DEMO_SCORES}, labels=labels)
+        about = About(Labels(error="is_error", ood="is_ood"), calibration=Path(folder) / "calibration.csv")
+        origin = (Path(folder) / _MODEL, (str(Path(folder) / "new.csv"),))
+        return _rank_into(part, known, rows, None, fitting={"columns": DEMO_SCORES}, about=about, origin=origin)
