@@ -13,11 +13,13 @@ from vecuq._check import Array, one_of
 from vecuq._files import atomic_folder, write_atomic
 from vecuq.errors import TableError
 from vecuq.evaluation import Bootstrap, evaluate
-from vecuq.ranker import Ranker, Ranking, Settings
+from vecuq.ranker import Ranker, Settings
 from vecuq.table import PathLike, ScoreTable, TableLike, TableReader, TableSource
 from vecuq.workflows.fitting import FIT_MISSING, Fitted, fit
 from vecuq.workflows.labels import Labels, label_columns
-from vecuq.workflows.places import load_model, refuse_folder_name, refuse_names, refuse_place, refuse_stdout
+from vecuq.workflows.places import refuse_folder_name, refuse_names, refuse_stdout
+from vecuq.workflows.report_inputs import NO_LABELS, About, ReportModel, ReportRows, facts_of_file, names_of
+from vecuq.workflows.reporting import origin_of, page_of, subject_of, title_of
 from vecuq.workflows.scored_batches import PLAIN, Wanted
 from vecuq.workflows.scoring import Scored, score_rows
 from vecuq.workflows.two_tables import doubt_order, doubt_same, refuse_absent, refuse_wrong_tables
@@ -25,6 +27,8 @@ from vecuq.workflows.watch import NOBODY, Watch
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from vecuq.report import Origin
 
 
 _MODEL, _PAGE = "model.vecuq", "report.html"
@@ -72,7 +76,7 @@ def rank(
     doubt_same(known, rows)
     fitting = {"columns": columns, "flip": flip, "missing": calibration_missing, "group": group}
     about = About(labels or NO_LABELS, calibration=known, calibration_group=group)
-    origin = (Path(folder) / _MODEL, names_of(new))
+    origin = origin_of(about, Path(folder) / _MODEL, names_of(new))
     with atomic_folder(folder) as part:
         return _rank_into(
             part, known, rows, settings, fitting=fitting, about=about, origin=origin, wanted=wanted, watch=watch
@@ -87,18 +91,18 @@ def _rank_into(
     *,
     fitting: dict[str, Any],
     about: About,
-    origin: tuple[Path, tuple[str, ...]],
+    origin: Origin,
     wanted: Wanted = PLAIN,
     watch: Watch = NOBODY,
 ) -> Ranked:
-    """Write model, ranked table and page into a folder; ``origin`` names the model and the new rows in the page."""
+    """Write model, ranked table and page into a folder; ``origin`` says how the page names them."""
     ranked, hint = part / f"ranked{rows.kind}", "calibration_missing='drop'"
     fitted = fit(calibration, part / _MODEL, settings, **fitting, drop_hint=hint, watch=watch)
     scored = score_rows(fitted.ranker, rows, ranked, wanted, watch=watch)
     evaluation = evaluate_labels(ranked, fitted.ranker, about.labels) if about.labels.named() else ()
     new = ReportRows(ReportModel(fitted.ranker).at(wanted.alpha), rows, about, wanted.missing)
-    subject = subject_of(new, origin_of(about, *origin, saved=part / _MODEL))
-    write_atomic(part / _PAGE, page_of(subject, title=title_of(origin[1])))
+    subject = subject_of(new, replace(origin, facts=facts_of_file(part / _MODEL)))
+    write_atomic(part / _PAGE, page_of(subject, title=title_of(origin.new)))
     doubt_order(fitted.ranker, subject.uncertainty)
     return Ranked(fitted, scored, evaluation)
 
@@ -151,6 +155,7 @@ def demo(folder: PathLike, *, force: bool = False) -> Ranked:
     with atomic_folder(folder) as part:
         for name, source in tables.items():
             (part / name).write_bytes(source.read_bytes())
-        about = About(Labels(error="is_error", ood="is_ood"), calibration=Path(folder) / "calibration.csv")
-        origin = (Path(folder) / _MODEL, (str(Path(folder) / "new.csv"),))
+        about = About(Labels(error="is_error", ood="is_ood"), calibration=known)
+        origin = origin_of(about, Path(folder) / _MODEL, (str(Path(folder) / "new.csv"),))
+        origin = replace(origin, calibration=str(Path(folder) / "calibration.csv"))
         return _rank_into(part, known, rows, None, fitting={"columns": DEMO_SCORES}, about=about, origin=origin)

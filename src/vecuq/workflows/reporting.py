@@ -81,7 +81,8 @@ def report(
     found.refuse(about)
     Wanted(alpha=alpha, missing=missing).refuse(found.ranker)
     rows = ReportRows(found.at(alpha), new if found.pipeline is not None else TableSource.of(new), about, missing)
-    subject = subject_of(rows, origin_of(about, model, names_of(new)), table=None if table is None else str(table))
+    origin = replace(origin_of(about, model, names_of(new)), facts=facts_of_file(model))
+    subject = subject_of(rows, origin, table=None if table is None else str(table))
     page = page_of(subject, title=title_of(names_of(new)))
     done = Reported(
         subject.n_rows, subject.n_rows - subject.n_scored, int(subject.chosen.sum()), found.gate is not None
@@ -115,20 +116,18 @@ def page_of(subject: Subject, *, title: str) -> bytes:
     return made.encode()
 
 
-def origin_of(about: About, model: PathLike, new: tuple[str, ...], saved: PathLike | None = None) -> Origin:
-    """Return where a report comes from; ``saved`` is where the model lies now, if it gets its name later."""
+def origin_of(about: About, model: PathLike, new: tuple[str, ...]) -> Origin:
+    """Return where a report comes from, as the user named it; of the model's file nothing more is known yet."""
     from vecuq.report import Origin
 
-    calibration = None if about.calibration is None else ", ".join(names_of(about.calibration))
     return Origin(
         model=str(model),
         new=new,
-        calibration=calibration,
+        calibration=None if about.calibration is None else ", ".join(names_of(about.calibration)),
         labels=about.label_options,
         options=about.other_options,
         command=about.command,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
-        facts=facts_of_file(model if saved is None else saved),
     )
 
 
