@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vecuq.ranker import Ranker, Ranking
 from vecuq.report.beside import Beside, Origin
@@ -14,7 +14,20 @@ from vecuq.report.subject import Subject
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Beside", "Origin", "Subject", "build_report", "by_uncertainty", "other_columns", "report_facts"]
+    from vecuq.plots import coverage_picture, draw_curves, picture_of
+
+__all__ = [
+    "Beside",
+    "Origin",
+    "Subject",
+    "build_report",
+    "by_uncertainty",
+    "coverage_picture",
+    "draw_curves",
+    "other_columns",
+    "picture_of",
+    "report_facts",
+]
 
 
 def build_report(ranker: Ranker, new: pa.Table, ranking: Ranking, *, title: str, beside: Beside | None = None) -> str:
@@ -46,3 +59,12 @@ def build_report(ranker: Ranker, new: pa.Table, ranking: Ranking, *, title: str,
     True
     """
     return render_report(report_facts(ranker, new, ranking, title=title, beside=beside))
+
+
+def __getattr__(name: str) -> Any:
+    """Return the pictures that are drawn in :mod:`vecuq.plots`; imported on first use, for they bring matplotlib."""
+    if name in ("coverage_picture", "draw_curves", "picture_of"):
+        from vecuq import plots
+
+        return getattr(plots, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

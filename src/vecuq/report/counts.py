@@ -42,12 +42,12 @@ class Counts:
 
     @property
     def rates(self) -> tuple[float, float] | None:
-        """Between which false-alarm rates nine of ten calibration sets of this size lie; None without held-back rows."""
+        """Between which false-alarm rates nine of ten such calibration sets lie; None without held-back rows."""
         return self.subject.ranker.held.interval(self.subject.rate) if self.subject.has_held else None
 
     @property
     def tone(self) -> str:
-        """``"calm"`` where chance explains the number of flagged rows, ``"notice"`` or ``"alarm"`` where it does not."""
+        """``"calm"`` where chance explains how many rows are flagged, otherwise ``"notice"`` or ``"alarm"``."""
         if not self.subject.n_scored or self.rates is None:
             return "notice"
         if self.chance is None:

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from vecuq._check import Array, finite_rows
+from vecuq._check import Array
 from vecuq._draw import Section, name_html, paragraph
-from vecuq.doctor import plain_sum, rank_correlation, rank_correlations
-from vecuq.ranker import Ranker
+from vecuq.doctor import plain_sum, rank_correlation
 from vecuq.report.plain import finite
 from vecuq.report.subject import Subject
 
@@ -80,27 +79,6 @@ def _verdict(subject: Subject, whole: float | None) -> str:
     if whole >= 0.95:
         return "Here the order is close to that of the plain sum, which is usual at epsilon = 0.5."
     return "Here the order differs from that of the plain sum."
-
-
-def drawn_columns(ranker: Ranker, values: Array) -> list[str]:
-    """Return the columns of the score map: the two least correlated ones, or the only one that varies."""
-    names = [ranker.columns[k] for k in ranker.active]
-    if len(names) == 1:
-        return names
-    varying = values[:, ranker.active]
-    first, second = least_related(varying[finite_rows(varying)])
-    return [names[first], names[second]]
-
-
-def least_related(values: Array) -> tuple[int, int]:
-    """Return the two columns whose rank correlation is nearest to zero; the first two if that is unknown."""
-    if len(values) < 3:
-        return 0, 1
-    # A constant column has no correlation, and is the last choice.
-    related = np.nan_to_num(np.abs(rank_correlations(values)), nan=2.0)
-    first, second = np.triu_indices(len(related), k=1)
-    best = int(related[first, second].round(12).argmin())
-    return int(first[best]), int(second[best])
 
 
 def spearman(a: Array, b: Array) -> float | None:

@@ -35,7 +35,7 @@ class Known:
 def known_rows(subject: Subject) -> Known | None:
     """Return the rows that cells are compared with: those the model holds back, or else a calibration table.
 
-    None where neither is there: a model without held-back rows keeps no rows, and medians and ranges are no percentiles.
+    None where neither is there: medians and ranges, which every model keeps, give no percentiles.
     """
     kept = subject.ranker.kept
     if len(kept.held):

@@ -9,15 +9,11 @@ import numpy as np
 from vecuq._check import finite_rows
 from vecuq._draw import Section, inline_svg, name_html, paragraph, text_html
 from vecuq.report.counts import Counts
-from vecuq.report.order import drawn_columns
 from vecuq.report.plain import percent
 from vecuq.report.subject import Subject
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# The score map draws at most so many rows; more would hide each other.
-MOST_POINTS = 4_000
 
 
 def figure_html(axes: Axes, *, title: str, caption: str) -> str:
@@ -28,16 +24,13 @@ def figure_html(axes: Axes, *, title: str, caption: str) -> str:
 
 def histogram_section(subject: Subject, counts: Counts) -> Section:
     """Return how uncertain held-back rows and new rows are."""
-    from vecuq.plots import Line, blank_axes, draw_histogram
+    from vecuq.plots import histogram
 
-    known = "held-back rows" if subject.has_held else "rows of the map"
-    line, said = (subject.threshold, "threshold"), "Rows to the right of the dashed line are flagged."
-    if subject.decision is not None and subject.decision.gate.scoring.is_of_model:
-        up_to = subject.decision.gate.threshold_
-        if up_to is not None and np.isfinite(up_to):
-            line, said = (up_to, "accepted up to"), "Rows up to the dashed line are accepted."
-    axes = draw_histogram(
-        blank_axes(), subject.ranker.calibration_scores, subject.uncertainty, Line(*line), known=known
+    gate = subject.decision.gate if subject.decision is not None else None
+    axes = histogram(gate or subject.ranker, subject.ranking)
+    is_flag = gate is None or not gate.scoring.is_of_model or gate.threshold_ is None
+    said = (
+        "Rows to the right of the dashed line are flagged." if is_flag else "Rows up to the dashed line are accepted."
     )
     where = "held back from the fit" if subject.has_held else "that the map was fitted on"
     caption = f"Each outline adds up to 100 %. The calibration rows are those {where}. {said}"
@@ -60,12 +53,12 @@ def _rates(subject: Subject, counts: Counts) -> str:
 
 def map_section(subject: Subject) -> Section:
     """Return where the uncertain rows lie, with the level lines of the map."""
-    from vecuq.plots import score_map
+    from vecuq.plots import MOST_POINTS, drawn_columns, score_map
 
     rows = subject.drawn(np.flatnonzero(subject.scored & finite_rows(subject.values)), MOST_POINTS)
     columns = drawn_columns(subject.ranker, subject.values[rows])
     table = subject.ranker.as_table(subject.values[rows])
-    axes = score_map(subject.ranker, table, columns=columns if len(columns) > 1 else None)
+    axes = score_map(subject.ranker, table, columns=columns)
     names = " and ".join(_axis(subject, name) for name in columns)
     sample = f" A random draw of {len(rows):,} rows is shown." if len(rows) < subject.n_scored else ""
     one = len(columns) == 1
