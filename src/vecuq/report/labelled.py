@@ -180,7 +180,7 @@ def _comparison(judged: Judged) -> list[Section]:
     try:
         found = evaluate(
             judged.methods,
-            **judged.truth,  # type: ignore[arg-type]
+            **judged.truth,
             metrics=METRICS,
             bootstrap=Bootstrap(resamples=RESAMPLES, random_state=0),
             groups=judged.groups,
