@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from vecuq.ranker import Ranker, Ranking
 from vecuq.report.coverage import coverage_picture
 from vecuq.report.curves import draw_curves, picture_of
-from vecuq.report.html import render_report
+from vecuq.report.html import render_summary
 from vecuq.report.summary import plane_of, summarise
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def build_report(
     True
     """
     summary = summarise(ranker, new, ranking, title=title, evaluation=evaluation)
-    return render_report(summary, _figures(ranker, new, ranking, tuple(summary["drawn"])))
+    return render_summary(summary, _figures(ranker, new, ranking, tuple(summary["drawn"])))
 
 
 def _figures(ranker: Ranker, new: pa.Table, ranking: Ranking, drawn: tuple[str, str]) -> dict[str, Figure]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vecuq.evaluation import BEST, CHANCE, SelectiveCurves, selective_curves
-from vecuq.report.html import named
+from vecuq.report.text import named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
