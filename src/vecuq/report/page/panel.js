@@ -104,8 +104,8 @@ class Panel {
     const before = (role) => this.row.values[this.rows.at(role)] ?? null;
     const changed = this.scores.some(({ k }, j) => this.values[j] !== this.row.values[k]);
     const found = changed ? this.model.score(this.values) : { uncertainty: before("uncertainty"), pValue: before("p_value") };
-    const parts = [fact("uncertainty", number(found.uncertainty), changed && number(before("uncertainty")))];
-    if (this.rows.at("p_value") >= 0) parts.push(fact("p-value", number(found.pValue, 3), changed && number(before("p_value"), 3)));
+    const parts = [fact("uncertainty", found.uncertainty, changed && before("uncertainty"))];
+    if (this.rows.at("p_value") >= 0) parts.push(fact("p-value", found.pValue, changed && before("p_value"), 3));
     parts.push(...this.verdicts(found.uncertainty, changed, before));
     this.result.replaceChildren(...parts);
     if (this.reset) this.reset.disabled = !changed;
@@ -131,7 +131,7 @@ class Panel {
       const fill = made("span", { className: part < 0 ? "below" : "above" });
       Object.assign(fill.style, { left: `${middle - (part < 0 ? length : 0)}%`, width: `${length}%` });
       const { name } = this.scores[k];
-      return made("li", {}, made("bdi", { title: name }, short(name, 60)), made("span", { className: "track", ariaHidden: "true" }, fill), made("span", { className: "number" }, `${part > 0 ? "+" : ""}${number(part, 3)}`));
+      return made("li", {}, made("bdi", { title: name }, short(name, 60)), made("span", { className: "track", ariaHidden: "true" }, fill), exact(part, `${part > 0 ? "+" : ""}${number(part, 3)}`));
     });
   }
 
@@ -142,7 +142,9 @@ class Panel {
   }
 }
 
-const fact = (name, value, was) => made("span", {}, `${name} `, made("strong", { className: "number" }, value), was ? made("small", { className: "soft" }, ` was ${was}`) : null);
+const exact = (value, text) => made("data", { value: String(value) }, text); // every digit is there for programs
+const fact = (name, value, was, digits) => made("span", {}, `${name} `, made("strong", {}, exact(value, number(value, digits))),
+  was === false ? null : made("small", {}, ` was ${number(was, digits)}`));
 
 /** A text without letters that would turn what follows them around. */
 const plain = (text) => text.replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (letter) => (/[\n\t]/.test(letter) ? letter : "\ufffd"));
