@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from vecuq.report.text import DASH, as_given, digits, is_numeric, named, shortened
+from vecuq._draw import named, shortened
+from vecuq.report.text import DASH, as_given, digits, is_numeric
 
 Row = Mapping[str, Any]
 MOST_IN_HEAD = 24

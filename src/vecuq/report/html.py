@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from vecuq._draw import page_environment
+from vecuq._draw import fragment_css, named, page_environment, shortened
 from vecuq.report.inline import data_island, escaped_json, page_script, page_style, policy
 from vecuq.report.table import columns_of, rows_heading, table_data, table_html, within_reach
-from vecuq.report.text import as_given, count, digits, fixed, is_numeric, named, shortened, shown
+from vecuq.report.text import as_given, count, digits, fixed, is_numeric, shown
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -39,7 +39,7 @@ def render_report(facts: Mapping[str, Any]) -> str:
             table_link=_link(rows["table"]),
             data=data_island({**table_data(columns, rows["rows"]), **_limits(facts["whatif"]), "why_not": why_not}),
             model=model,
-            style=page_style(),
+            style=f"{fragment_css()}\n{page_style()}",
             script=script,
             policy=policy(script),
         )

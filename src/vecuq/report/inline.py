@@ -9,7 +9,7 @@ import re
 from importlib.resources import files
 from typing import Any
 
-STYLES = ("temporary.css", "page.css", "rows.css", "panel.css", "paper.css")
+STYLES = ("page.css", "rows.css", "panel.css", "paper.css")
 SCRIPTS = ("elements.js", "choosing.js", "rows.js", "saving.js", "panel.js", "start.js")
 # A browser ends a script element at "</script", whatever the script says; "<!--" changes how it looks for the end.
 # Lone surrogates cannot be encoded, and the two separators end a line in older scripts.

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from vecuq._draw import shortened
 from vecuq.report.columns import Column, columns_of
-from vecuq.report.text import count, shortened
+from vecuq.report.text import count
 
 # Texts of all rows together, in bytes; where they are longer each is cut, to the first length that fits.
 MOST_TEXT = 500_000

@@ -1,14 +1,13 @@
-"""Values as a page writes them: numbers short, names whole at both ends, nothing that a page cannot hold."""
+"""Values as a page writes them: numbers short, nothing as a dash."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-MOST_LETTERS = 60
+from vecuq._draw import shortened
+
 DASH = "\N{EN DASH}"
-# They are not printed themselves; emoji and some scripts are written with them.
-JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 
 
 def is_numeric(value: object) -> bool:
@@ -46,27 +45,6 @@ def as_given(value: Any) -> str:
 def fixed(value: Any, decimals: int = 3) -> str:
     """Return a cell as text, fractions with so many decimals."""
     return f"{value:.{decimals}f}" if isinstance(value, float) else shown(value)
-
-
-def shortened(text: Any, most: int = MOST_LETTERS) -> str:
-    """Return a text on one line, cut when long."""
-    line = printable(str(text)[: 4 * most])
-    return line if len(line) <= most else line[: most - 1] + "…"
-
-
-def named(name: Any, most: int = MOST_LETTERS) -> str:
-    """Return a name on one line; of a long one both ends are kept, for many differ in the last letters only."""
-    line = printable(str(name))
-    tail = (most - 1) // 3
-    return line if len(line) <= most else f"{line[: most - 1 - tail]}…{line[-tail:]}"
-
-
-def printable(text: str) -> str:
-    """Return a text on one line, without what a page cannot hold or what would turn the letters after it around."""
-    line = " ".join(text.split())
-    return "".join(
-        letter if letter.isprintable() or letter in JOINERS else "\N{REPLACEMENT CHARACTER}" for letter in line
-    )
 
 
 def count(value: float) -> str:
