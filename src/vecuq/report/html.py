@@ -13,7 +13,6 @@ from vecuq.report.text import as_given, count, digits, fixed, is_numeric, shown
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from matplotlib.figure import Figure
 
 # A model that scores in the page has about 30 kB; one with very many held-back rows would make the page too large.
 MOST_OF_A_MODEL = 1_000_000
@@ -69,15 +68,6 @@ def _link(table: str | None) -> str | None:
     if table is None or table.startswith(("/", "\\")) or table[1:2] == ":":
         return None
     return "./" + quote(table.replace("\\", "/"), errors="replace")
-
-
-def render_summary(summary: Mapping[str, Any], figures: Mapping[str, Figure]) -> str:
-    """Return the page of a summary, with the figures ``histogram`` and ``plane`` inside it."""
-    from vecuq._draw import to_data_uri
-
-    images = {name: to_data_uri(figure) for name, figure in figures.items()}
-    page = _environment().get_template("summary.html.j2")
-    return page.render(**summary, images=images)
 
 
 def _environment() -> Environment:
