@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
+from matplotlib.figure import Figure
+
 from vecuq._draw import GREY, INK, blank, named, tidy
 
 if TYPE_CHECKING:
@@ -72,13 +74,21 @@ def legend(axes: Axes, **where: Any) -> Legend:
 
 def _columns(axes: Axes, names: Sequence[str]) -> int:
     """Return in how many columns, at most three, the names of a legend fit above a panel."""
-    room = 72.0 * axes.get_window_extent().width / axes.figure.dpi / _LETTER
+    room = _width(axes) / _LETTER
     for count in (3, 2):
         rows = -(-len(names) // count)
         widest = [max(map(width_of, names[k : k + rows])) + _HANDLE for k in range(0, len(names), max(rows, 1))]
         if sum(widest) <= room:
             return count
     return 1
+
+
+def _width(axes: Axes) -> float:
+    """Return how wide a panel is in points, with the colour bar beside it."""
+    place, figure = axes.get_subplotspec(), axes.figure
+    if place is None or not isinstance(figure, Figure):
+        return 72.0 * axes.get_window_extent().width / figure.dpi
+    return 72.0 * float(place.get_position(figure).width) * figure.get_figwidth()
 
 
 def as_text(made: Legend) -> None:
