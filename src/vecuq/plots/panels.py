@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
@@ -101,7 +102,13 @@ def as_text(made: Legend) -> None:
 def fonts() -> list[str]:
     """Return the reader's own fonts, and after them installed ones with more letters."""
     import matplotlib
+
+    return [*matplotlib.rcParams["font.family"], *_more_fonts()]
+
+
+@cache
+def _more_fonts() -> tuple[str, ...]:
     from matplotlib.font_manager import fontManager
 
     installed = set(fontManager.get_font_names())
-    return [*matplotlib.rcParams["font.family"], *(name for name in _MORE_FONTS if name in installed)]
+    return tuple(name for name in _MORE_FONTS if name in installed)
