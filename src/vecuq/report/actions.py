@@ -124,9 +124,7 @@ def _changed(acting: Acting) -> Iterator[dict[str, Any]]:
         return
     where = f": {', '.join(moved)} moved" if moved else ""
     text = f"Find out what changed{where}. If the change is here to stay, fit a new model on rows like these."
-    known = acting.subject.beside.origin.calibration
-    command = acting.run("doctor", known, model=False) if known else acting.run("monitor")
-    yield _action(text, command, "drift")
+    yield _action(text, acting.run("monitor"), "drift")
 
 
 def _check_gate(acting: Acting) -> Iterator[dict[str, Any]]:
@@ -151,9 +149,8 @@ def _make_gate(acting: Acting) -> Iterator[dict[str, Any]]:
     target = ["--accuracy", f"{_ACCURACY:g}", "-o", "gate.vecuq"]
     if subject.label("error") is not None:
         words = [*_of_errors(origin.labels), *target]
-        yield _action(
-            "Let the labels prove which rows may be trusted without review.", acting.run("gate", *words), "labels"
-        )
+        text = "If these rows are a random sample, let their labels prove which rows may be trusted without review."
+        yield _action(text, acting.run("gate", *words), "labels")
         return
     fewest = fewest_labels(1.0 - _ACCURACY, 0.1)
     text = (

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, finite_rows
-from vecuq._draw import Section, paragraph
+from vecuq._draw import Section, Sheet, paragraph, sheet_table
 from vecuq.errors import VecuqError, VecuqWarning
-from vecuq.evaluation import Bootstrap, Evaluation, evaluate, evaluation_section, verdicts
+from vecuq.evaluation import Bootstrap, Evaluation, comparison_sheet, evaluate, verdicts
 from vecuq.report.pictures import figure_html
 from vecuq.report.subject import Subject
 from vecuq.table import ScoreTable
@@ -25,12 +25,12 @@ OURS = "uncertainty"
 # Rows that are evaluated, and calibration rows that baselines learn from; of more a random draw.
 MOST_EVALUATED, MOST_LEARNED = 20_000, 5_000
 # One metric per task; the intervals of ROC-AUC need no resamples.
-METRICS = (
-    "ood roc_auc",
-    "error roc_auc",
-    "selective accuracy_coverage_area",
-    "generation prediction_rejection_ratio",
-)
+METRICS = {
+    "ood roc_auc": "ROC-AUC out-of-distribution",
+    "error roc_auc": "ROC-AUC errors",
+    "selective accuracy_coverage_area": "accuracy over all coverages",
+    "generation prediction_rejection_ratio": "prediction rejection ratio",
+}
 RESAMPLES = 200
 
 
@@ -180,19 +180,31 @@ def _comparison(judged: Judged) -> list[Section]:
     try:
         found = evaluate(
             judged.methods,
-            **judged.truth,  # type: ignore[arg-type]
-            metrics=METRICS,
+            **judged.truth,
+            metrics=list(METRICS),
             bootstrap=Bootstrap(resamples=RESAMPLES, random_state=0),
             groups=judged.groups,
         )
     except VecuqError as error:
         return [Section("comparison", "Comparison with each column", paragraph(str(error), kind="soft"))]
-    body = "".join(paragraph(str(one)) for one in _verdicts(found)) + evaluation_section(found).body
-    return [Section("comparison", _heading(judged), body + paragraph(_remarks(judged), kind="soft"))]
+    keys = [one.metric.key for one in found.comparisons]
+    said = "".join(paragraph(_in_words(str(one), one.metric)) for one in verdicts(found, keys))
+    table = sheet_table(_sheet(found, keys, list(judged.own)[1:]))
+    return [Section("comparison", _heading(judged), said + table + paragraph(_remarks(judged), kind="soft"))]
 
 
-def _verdicts(found: Evaluation) -> list[str]:
-    return [str(one) for one in verdicts(found, [one.metric.key for one in found.comparisons])]
+def _in_words(verdict: str, key: str) -> str:
+    """Return a verdict that begins with the name of its metric as the table has it."""
+    return verdict.replace(key, METRICS[key], 1)
+
+
+def _sheet(found: Evaluation, keys: list[str], columns: list[str]) -> Sheet:
+    """Return one line per method: every metric with its interval, and how often it wins and loses."""
+    whole = comparison_sheet(found, keys, columns)
+    heads = {"method": "score", **{key: METRICS[key] for key in keys}, "wins": "wins", "losses": "losses"}
+    rows = tuple({head: row[key] for key, head in heads.items()} for row in whole.rows)
+    down = {heads[key]: higher for key, higher in whole.down.items() if key in keys}
+    return replace(whole, rows=rows, down=down)
 
 
 def _heading(judged: Judged) -> str:
@@ -202,7 +214,11 @@ def _heading(judged: Judged) -> str:
 
 def _remarks(judged: Judged) -> str:
     """Return how the baselines were made, or what it takes to have them."""
-    said = [judged.drawn]
+    said = [
+        judged.drawn,
+        "In brackets 95 % intervals; bold is best, italics second. Wins and losses: differences larger than chance "
+        "explains, all pairs and metrics judged at once.",
+    ]
     if len(judged.methods) > len(judged.own):
         said.append("name() is a baseline, fitted on the calibration rows; see vecuq.baselines.")
     elif len(judged.subject.ranker.columns) > 1:

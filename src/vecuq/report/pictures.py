@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,12 +26,12 @@ def histogram_section(subject: Subject, counts: Counts) -> Section:
     """Return how uncertain held-back rows and new rows are."""
     from vecuq.plots import histogram
 
-    gate = subject.decision.gate if subject.decision is not None else None
-    axes = histogram(gate or subject.ranker, subject.ranking)
-    is_flag = gate is None or not gate.scoring.is_of_model or gate.threshold_ is None
-    said = (
-        "Rows to the right of the dashed line are flagged." if is_flag else "Rows up to the dashed line are accepted."
-    )
+    model: Any = subject.ranker
+    said = "Rows to the right of the dashed line are flagged."
+    gate = None if subject.decision is None else subject.decision.gate
+    if gate is not None and gate.scoring.is_of_model and gate.threshold_ is not None and np.isfinite(gate.threshold_):
+        model, said = gate, "Rows up to the dashed line are accepted."
+    axes = histogram(model, subject.ranking)
     where = "held back from the fit" if subject.has_held else "that the map was fitted on"
     caption = f"Each outline adds up to 100 %. The calibration rows are those {where}. {said}"
     body = figure_html(axes, title="Histogram of uncertainty, calibration rows and new rows", caption=caption)

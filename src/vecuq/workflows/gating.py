@@ -12,7 +12,8 @@ import numpy as np
 
 from vecuq._files import atomic_files, write_atomic
 from vecuq.errors import CalibrationWarning, ModelFileError, SettingError, TableError
-from vecuq.gate import Audited, Gate, Plan, audited, plan_for
+from vecuq.gate import Audited as Audited  # noqa: PLC0414 - the room gives it on
+from vecuq.gate import Gate, Plan, audited, plan_for
 from vecuq.table import PathLike, TableLike
 from vecuq.workflows.answer_rows import AnswerFiles
 from vecuq.workflows.evaluation_files import curves_ending, refuse_outputs
