@@ -49,19 +49,22 @@ def to_data_uri(figure: Figure) -> str:
     return "data:image/png;base64," + base64.b64encode(to_png(figure)).decode()
 
 
-def to_svg(figure: Figure) -> bytes:
-    """Return the figure as SVG bytes, the same for the same figure; text is text, in whatever font has its letters."""
+def to_svg(figure: Figure, *, dpi: float | None = None) -> bytes:
+    """Return the figure as SVG bytes, the same for the same figure; text is text, in whatever font has its letters.
+
+    ``dpi`` is that of images inside it; by default the figure's own.
+    """
     import matplotlib
 
     # Names inside the file come from the salt, not from chance.
     with matplotlib.rc_context({"svg.hashsalt": "vecuq", "svg.fonttype": "none"}):
-        return _bytes(figure, "svg", {"Date": None, "Creator": None})
+        return _bytes(figure, "svg", {"Date": None, "Creator": None}, dpi=dpi)
 
 
-def _bytes(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:
+def _bytes(figure: Figure, kind: str, metadata: dict[str, str | None], dpi: float | None = None) -> bytes:
     out = io.BytesIO()
     with warnings.catch_warnings():
         # A column name may be in a script that the plot's font lacks; the page itself shows it in full.
         warnings.filterwarnings("ignore", message=".*[Gg]lyph.*")
-        figure.savefig(out, format=kind, metadata=metadata)
+        figure.savefig(out, format=kind, metadata=metadata, dpi="figure" if dpi is None else dpi)
     return out.getvalue()

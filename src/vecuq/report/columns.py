@@ -47,7 +47,7 @@ def columns_of(facts: Mapping[str, Any]) -> list[Column]:
         ),
         *_decided(facts),
         Column("leading", "leading column", _leading, _field("leading")),
-        *(_score(score, k) for k, score in enumerate(facts["scores"])),
+        *(_score(score, k, signed=facts["signed"]) for k, score in enumerate(facts["scores"])),
         *(_other(name, k) for k, name in enumerate(others) if k),
         *([_row_number("row")] if others else []),
     ]
@@ -61,7 +61,7 @@ def _decided(facts: Mapping[str, Any]) -> list[Column]:
         columns.append(Column("p_value", "p-value", _number("p_value", 3, "n"), _field("p_value"), numeric=True))
     if facts["is_gate"]:
         columns.append(_badge("accept", "decision", {True: ("accepted", "right"), False: ("not accepted", "wrong")}))
-    if not facts["is_gate"] or len({row["flagged"] for row in rows}) > 1:
+    if len({row["flagged"] for row in rows}) > 1:
         columns.append(_badge("flagged", "flagged", {True: ("flagged", "wrong"), False: ("not flagged", "")}))
     if any(row["p_wrong"] is not None for row in rows):
         columns.append(Column("p_wrong", "p wrong", _number("p_wrong", 2, "n"), _field("p_wrong"), numeric=True))
@@ -91,30 +91,32 @@ def _leading(row: Row) -> str:
     return f"<td>{DASH}</td>" if name is None else f"<td><bdi>{escape(named(name, MOST_IN_HEAD))}</bdi></td>"
 
 
-def _score(score: Mapping[str, Any], k: int) -> Column:
+def _score(score: Mapping[str, Any], k: int, *, signed: bool) -> Column:
     """Return a score column, shaded where its value is unusual; a constant one has no say, and no shade."""
     tags = [word for word, is_so in (("flipped", score["flipped"]), ("constant", score["constant"])) if is_so]
 
     def cell(row: Row) -> str:
         percentile = None if score["constant"] else row["percentiles"][k]
-        level = shade(percentile, flipped=score["flipped"])
+        level = shade(percentile, signed=signed)
         style = f"n p{level}" if level else "n"
         return f'<td class="{style}">{digits(row["scores"][k])}{_percentile(percentile)}</td>'
 
     return Column("score", score["name"], cell, lambda row: row["scores"][k], numeric=True, tags=tuple(tags))
 
 
-def shade(percentile: float | None, *, flipped: bool) -> int:
+def shade(percentile: float | None, *, signed: bool = False) -> int:
     """Return how dark a cell is, 0 to 4, by how far it lies on the uncertain side of the calibration rows.
+
+    Of signed scores both sides are uncertain.
 
     Examples
     --------
-    >>> shade(98.0, flipped=False), shade(98.0, flipped=True), shade(0.0, flipped=True), shade(None, flipped=False)
-    (3, 0, 4, 0)
+    >>> shade(98.0), shade(50.0), shade(100.0), shade(None), shade(0.0, signed=True)
+    (3, 0, 4, 0, 4)
     """
     if percentile is None:
         return 0
-    outward = 100.0 - percentile if flipped else percentile
+    outward = abs(2.0 * percentile - 100.0) if signed else percentile
     return sum(outward >= start for start in SHADES)
 
 

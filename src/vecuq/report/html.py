@@ -36,7 +36,9 @@ def render_report(facts: Mapping[str, Any]) -> str:
             heading=rows_heading(rows),
             table=table_html(columns, rows["rows"]),
             table_link=_link(rows["table"]),
-            data=data_island({**table_data(columns, rows["rows"]), **_limits(facts["whatif"]), "why_not": why_not}),
+            data=data_island(
+                {**table_data(columns, rows["rows"]), **facts["whatif"], "model": None, "why_not": why_not}
+            ),
             model=model,
             style=f"{fragment_css()}\n{page_style()}",
             script=script,
@@ -49,12 +51,8 @@ def _model_of(whatif: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Return the model for the page and, where there is none, why."""
     model = whatif["model"]
     if model is not None and len(model) > MOST_OF_A_MODEL:
-        return None, f"The model takes {len(model) / 1e6:.1f} MB, too much for a page; use the service's page instead."
+        return None, f"The model takes {len(model) / 1e6:.1f} MB, too much for a page."
     return (None, whatif["why_not"]) if model is None else (escaped_json(model), None)
-
-
-def _limits(whatif: Mapping[str, Any]) -> dict[str, float | None]:
-    return {"threshold": whatif["threshold"], "accept_up_to": whatif["accept_up_to"]}
 
 
 def _scorer() -> str:

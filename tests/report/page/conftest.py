@@ -7,9 +7,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2]))
-import in_browser
 from facts_by_hand import facts_of, fitted, new_rows
 
+import in_browser
 from vecuq.report.html import render_report
 
 browser, expect, tab = in_browser.browser, in_browser.expect, in_browser.tab

@@ -35,15 +35,16 @@ def row_facts(ranker, calibration, new, others, *, gate_limit=None, labels=True)
     leading = np.nanargmax(ranker.explain(new), axis=1)
     reasons = ranker.why(new)
     threshold = ranker.threshold()
-    known = {name: np.sort(calibration[name]) for name in ranker.columns}
+    signs = [-1.0 if name in ranker.flipped else 1.0 for name in ranker.columns]
+    known = [np.sort(sign * calibration[name]) for sign, name in zip(signs, ranker.columns, strict=True)]
     return [
         {
             "row": int(row),
             "others": [column[row] for column in others.values()],
             "scores": [float(value) for value in table[row]],
             "percentiles": [
-                round(100 * float(np.searchsorted(known[name], table[row, k])) / len(known[name]), 1)
-                for k, name in enumerate(ranker.columns)
+                round(100 * float(np.searchsorted(known[k], sign * table[row, k])) / len(known[k]), 1)
+                for k, sign in enumerate(signs)
             ],
             "uncertainty": float(ranking.uncertainty[row]),
             "p_value": None if ranking.p_values is None else float(ranking.p_values[row]),
@@ -100,6 +101,9 @@ def facts_of(ranker, calibration, new, *, others=None, what="most uncertain", ga
             "n_such": n_rows,
             "n_rows": n_rows,
             "n_shown": len(rows),
+            "n_unscored": 0,
+            "signed": False,
+            "percentiles_of": "400 calibration rows",
             "table": None,
             "scores": [{"name": name, "flipped": name in ranker.flipped, **score} for name in ranker.columns],
             "others": list(others),
@@ -111,6 +115,9 @@ def facts_of(ranker, calibration, new, *, others=None, what="most uncertain", ga
         "whatif": {
             "model": ranker.to_json(),
             "why_not": None,
+            "why_no_p": None,
+            "alpha": 0.05,
+            "accept_why_not": None,
             "threshold": float(ranker.threshold()),
             "accept_up_to": gate_limit,
         },

@@ -7,10 +7,10 @@ import pytest
 
 
 def by(facts, key, *, descending=False):
-    """Ids of the first fifty rows by a key, those without a value last; equal ones most uncertain first."""
+    """Ids of the first hundred rows by a key, those without a value last; equal ones most uncertain first."""
     rows = facts["rows"]["rows"]
     with_value = sorted((row for row in rows if key(row) is not None), key=key, reverse=descending)
-    return [row["others"][0] for row in [*with_value, *(row for row in rows if key(row) is None)]][:50]
+    return [row["others"][0] for row in [*with_value, *(row for row in rows if key(row) is None)]][:100]
 
 
 def those(facts, test):
@@ -21,10 +21,8 @@ def chooser(page, name):
     return page.locator(f".filters label:has(bdi:text-is('{name}')) select")
 
 
-def test_fifty_rows_are_shown_and_more_on_request(report, ids, expect):
+def test_a_hundred_rows_are_shown_and_more_on_request(report, ids, expect):
     page = report()
-    assert len(ids(page)) == 50
-    page.click("text=Show 50 more")
     assert len(ids(page)) == 100
     page.click("text=Show 20 more")
     assert len(ids(page)) == 120
@@ -42,16 +40,16 @@ def test_a_click_on_a_heading_sorts_by_it_and_another_turns_the_order_around(rep
     assert head.get_attribute("aria-sort") == "ascending"
     page.click("#rows-table thead th:first-child button")
     assert head.get_attribute("aria-sort") is None
-    assert ids(page) == sorted(those(facts, lambda row: True), key=lambda name: int(name[1:]))[:50]
+    assert ids(page) == sorted(those(facts, lambda row: True), key=lambda name: int(name[1:]))[:100]
 
 
 def test_rows_without_a_value_come_last_in_both_directions(report, ids, facts):
     page = report()
-    page.click("text=Show all")
+    page.click("text=Show 20 more")
     missing = those(facts, lambda row: row["scores"][0] is None)
     for _ in range(2):
         page.click("#rows-table thead th:has-text('entropy') button")
-        page.click("text=Show all")
+        page.click("text=Show 20 more")
         assert ids(page)[-2:] == missing
 
 
@@ -82,7 +80,7 @@ def test_search_finds_words_and_rules(report, ids, facts, typed, test):
     page = report()
     page.fill("input[type=search]", typed)
     found = those(facts, test)
-    assert ids(page) == found[:50]
+    assert ids(page) == found[:100]
     assert page.inner_text(".shown") == f"{len(found)} of 120 rows"
     assert page.locator("text=Nothing matches").count() == (not found)
     page.fill("input[type=search]", "")
@@ -106,15 +104,15 @@ def test_decisions_and_p_values_can_be_filtered(report, ids, facts):
     page = report()
     chooser(page, "decision").select_option(index=2)
     word = page.locator("#rows-table tbody:visible td:nth-child(4)").first.inner_text()
-    assert ids(page) == those(facts, lambda row: row["accept"] == (word == "accepted"))[:50]
+    assert ids(page) == those(facts, lambda row: row["accept"] == (word == "accepted"))[:100]
     chooser(page, "decision").select_option(index=0)
     chooser(page, "flagged").select_option(index=2)
-    assert ids(page) == those(facts, lambda row: row["flagged"])[:50]
+    assert ids(page) == those(facts, lambda row: row["flagged"])[:100]
     chooser(page, "flagged").select_option(index=0)
     page.get_by_label("p-value up to").fill("0.01")
     assert ids(page) == those(facts, lambda row: row["p_value"] <= 0.01)
     page.get_by_label("p-value up to").fill("")
-    assert len(ids(page)) == 50
+    assert len(ids(page)) == 100
 
 
 def test_the_ids_of_the_chosen_rows_are_copied_also_those_not_on_the_screen(report, facts, expect):
@@ -127,7 +125,9 @@ def test_the_ids_of_the_chosen_rows_are_copied_also_those_not_on_the_screen(repo
     page.fill("input[type=search]", "q11")
     page.locator(".tools button").first.click()
     expect(page.locator("#status")).to_have_text("11 rows: copied")
-    assert page.evaluate("navigator.clipboard.readText()").split("\n") == those(facts, lambda r: "q11" in r["others"][0])
+    assert page.evaluate("navigator.clipboard.readText()").split("\n") == those(
+        facts, lambda r: "q11" in r["others"][0]
+    )
 
 
 def test_a_command_is_copied_even_where_the_browser_has_no_clipboard(report, expect):

@@ -2,7 +2,7 @@
 
 class Panel {
   constructor(rows, place, { model, data }) {
-    Object.assign(this, { rows, place, model, limits: data, whyNot: data.why_not });
+    Object.assign(this, { rows, place, model, known: data });
     this.scores = rows.columns.flatMap(({ role, name }, k) => (role === "score" ? [{ name, k }] : []));
     place.addEventListener("keydown", (event) => { if (event.key === "Escape") this.close(); });
   }
@@ -41,7 +41,7 @@ class Panel {
         button("↑", "Row before", () => this.move(-1)), button("↓", "Next row", () => this.move(1)), button("×", "Close", () => this.close())),
       made("p", {}, why),
       this.result,
-      ...(this.model ? this.sliders() : [made("p", { className: "soft" }, this.whyNot ?? "")]),
+      ...(this.model ? this.sliders() : [made("p", { className: "soft" }, `No what-if here: ${this.known.why_not}`)]),
       this.bars,
       this.others(),
     );
@@ -49,14 +49,15 @@ class Panel {
   }
 
   sliders() {
-    const lines = this.scores.map((score, k) => this.slider(score, k));
+    const lines = this.scores.flatMap((score, k) => (this.model.active.includes(k) ? [this.slider(score, k)] : []));
+    const notes = [this.known.why_no_p, this.known.accept_why_not].filter(Boolean);
     this.reset = made("button", { type: "button", onclick: () => this.back(lines) }, "Reset");
     const set = made("fieldset", {}, made("legend", {}, "What if the scores were others?"), ...lines.map(({ line }) => line), this.reset);
-    return [set];
+    return [set, ...notes.map((each) => made("p", { className: "soft" }, each))];
   }
 
   /** A slider and a number field for one score, and a button that puts it at the calibration median. */
-  slider({ name }, k) {
+  slider({ name, k: column }, k) {
     const [low, high] = this.range(k);
     const start = this.values[k];
     const typical = this.model.medians?.[k] ?? null;
@@ -77,7 +78,7 @@ class Panel {
     });
     middle?.addEventListener("click", () => { put(typical); set(typical); });
     put(start);
-    return { line: made("div", { className: "slider" }, made("bdi", { title: name }, short(name, 60)), range, field, middle), put: () => put(start) };
+    return { line: made("div", { className: "slider" }, made("span", {}, made("bdi", { title: name }, short(name, 60)), made("small", {}, one("i", this.row.group.rows[0].cells[column])?.textContent ?? "")), range, field, middle), put: () => put(start) };
   }
 
   back(lines) {
@@ -107,6 +108,7 @@ class Panel {
     const parts = [fact("uncertainty", found.uncertainty, changed && before("uncertainty"))];
     if (this.rows.at("p_value") >= 0) parts.push(fact("p-value", found.pValue, changed && before("p_value"), 3));
     parts.push(...this.verdicts(found.uncertainty, changed, before));
+    if (found.uncertainty === null) parts.push(made("small", {}, "needs a value in every score"));
     this.result.replaceChildren(...parts);
     if (this.reset) this.reset.disabled = !changed;
     this.bars.replaceChildren(...this.contributions());
@@ -114,10 +116,11 @@ class Panel {
 
   verdicts(uncertainty, changed, before) {
     const said = (role, limit, isSo) => {
-      const value = changed ? (limit === null || uncertainty === null ? null : isSo) : before(role);
+      const rule = limit === null || uncertainty === null ? null : isSo;
+      const value = changed ? rule : before(role) ?? rule;
       return value === null ? [] : [made("span", { className: `badge ${value === (role === "accept") ? "right" : role === "accept" || value ? "wrong" : ""}` }, WORDS[role][+value])];
     };
-    const { threshold, accept_up_to: most } = this.limits;
+    const { threshold, accept_up_to: most } = this.known;
     return [...said("flagged", threshold, uncertainty > threshold), ...said("accept", most, uncertainty <= most)];
   }
 

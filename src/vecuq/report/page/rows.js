@@ -1,6 +1,6 @@
 // Rows: the table that is in the page already becomes one that can be searched, sorted and filtered.
 
-const STEP = 50; // rows at a time: more would make the page long to scroll and slow to sort
+const STEP = 100; // rows at a time: more are slow to draw, and long on paper
 const WORDS = { accept: ["not accepted", "accepted"], flagged: ["not flagged", "flagged"], wrong: ["right", "wrong"] }; // by role: of false, of true
 
 class Rows {

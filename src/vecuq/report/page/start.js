@@ -9,6 +9,7 @@ function opened(json) {
   return {
     score: (values) => model.score(values),
     contributions: explained,
+    active: json.active,
     medians: json.medians?.map((value, k) => sign(k) * value),
     range: (k) => calibrationRange(json, k)?.map((value) => sign(k) * value).sort((a, b) => a - b),
   };
