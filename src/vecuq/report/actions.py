@@ -67,7 +67,7 @@ def _when_broken(acting: Acting) -> Iterator[dict[str, Any]]:
 def _sample(acting: Acting) -> str | None:
     """Return the command that draws rows to be labelled."""
     n = min(_LABELS, acting.subject.n_rows)
-    return acting.run("sample", "-n", str(n), "-o", "to_label.csv", model=False)
+    return acting.run.of_table("sample", "-n", str(n), "-o", "to_label.csv", model=False)
 
 
 def _audit_options(acting: Acting) -> list[str]:
@@ -98,19 +98,30 @@ def _when_unscored(acting: Acting) -> Iterator[dict[str, Any]]:
 
 def _review(acting: Acting) -> Iterator[dict[str, Any]]:
     """Look at the rows that call for it, most uncertain first."""
-    rows, subject = acting.rows, acting.subject
-    if rows["what"] == "most uncertain" or not rows["n_such"]:
-        return
+    rows = acting.rows
     n, table = rows["n_such"], rows["table"]
-    kind = "flagged rows" if rows["what"] == "flagged" else "rows that are not accepted"
-    text = f"Review the {count(n)} {kind if n > 1 else kind.replace('rows', 'row').replace(' are ', ' is ')}"
-    text += ", most uncertain first" * (n > 1) + _leading(rows)
+    if not n:
+        return
+    text = f"{_which_rows(acting, n)}{_leading(rows)}"
     if table is not None:
         yield _action(f"{text} {table} holds all of them.", None, "rows")
         return
+    alpha = float(acting.subject.ranker.settings.alpha)
+    words = ["--alpha", f"{alpha:g}"] if acting.subject.rate == alpha and acting.subject.has_held else []
     name = "flagged.csv" if rows["what"] == "flagged" else "review.csv"
-    alpha = ["--alpha", f"{subject.ranker.settings.alpha:g}"] if subject.has_held else []
-    yield _action(f"{text} As a table with reasons:", acting.run.again(*alpha, "--table", name), "rows")
+    command = acting.run.again(*words, "--table", name)
+    yield _action(f"{text} As a table with reasons:" if command else text, command, "rows")
+
+
+def _which_rows(acting: Acting, n: int) -> str:
+    """Return which rows to review, without the full stop."""
+    if acting.subject.decision is not None:
+        which = f"Review the {count(n)} rows that are" if n > 1 else "Review the row that is"
+        return f"{which} not accepted"
+    which = f"the {count(n)} flagged rows" if n > 1 else "the flagged row"
+    if acting.is_calm:
+        return f"If you review any rows, begin with {which}: chance explains as many"
+    return f"Review {which}, most uncertain first" if n > 1 else f"Review {which}"
 
 
 def _leading(rows: dict[str, Any]) -> str:
@@ -139,7 +150,7 @@ def _changed(acting: Acting) -> Iterator[dict[str, Any]]:
         return
     where = f": {', '.join(moved)} moved" if moved else ""
     text = f"Find out what changed{where}. If the change is here to stay, fit a new model on rows like these."
-    yield _action(text, acting.run("monitor"), "drift")
+    yield _action(text, acting.run.of_model("monitor"), "drift")
 
 
 def _check_gate(acting: Acting) -> Iterator[dict[str, Any]]:
@@ -182,9 +193,9 @@ def _gate_labels(labels: tuple[str, ...]) -> list[str]:
 
 def _keep_watching(acting: Acting) -> Iterator[dict[str, Any]]:
     """Go on watching, where all is well."""
-    if acting.is_calm and acting.subject.n_scored and acting.subject.has_held:
+    if acting.is_calm and acting.subject.n_scored and acting.subject.has_held and acting.subject.decision is None:
         text = "Nothing has to be done. Keep watching for drift as rows come in."
-        yield _action(text, acting.run("monitor", "--state", "drift.vecuq"), "drift")
+        yield _action(text, acting.run.of_model("monitor", "--state", "drift.vecuq"), "drift")
 
 
-_CHOICES = (_when_broken, _when_unscored, _refit, _review, _changed, _keep_watching, _check_gate, _make_gate)
+_CHOICES = (_when_broken, _when_unscored, _refit, _keep_watching, _review, _changed, _check_gate, _make_gate)
