@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vecuq.conformal import fewest_labels
+from vecuq.gate import EVERYTHING
 from vecuq.report.audit import Contradiction
 from vecuq.report.commands import Commands
 from vecuq.report.counts import Counts
@@ -56,12 +57,26 @@ def _action(text: str, command: str | None = None, anchor: str | None = None) ->
 def _when_broken(acting: Acting) -> Iterator[dict[str, Any]]:
     """Stop a gate whose promise the labels contradict, and fit another."""
     if acting.contradiction.is_broken:
-        labels = acting.subject.beside.origin.labels
         text = "Do not rely on this gate. Check the promise, then fit a new one on labels of rows like these."
-        yield _action(text, acting.run("audit", *labels, *acting.subject.beside.origin.options), "certificate")
+        yield _action(text, acting.run("audit", *_audit_options(acting)), "certificate")
     elif acting.contradiction.unlike is not None:
         text = f"Label a random sample of these rows: the certificate is about rows like its {_labels(acting)} labels."
-        yield _action(text, acting.run("sample", "-n", str(_LABELS), "-o", "to_label.csv", model=False), "certificate")
+        yield _action(text, _sample(acting), "certificate")
+
+
+def _sample(acting: Acting) -> str | None:
+    """Return the command that draws rows to be labelled."""
+    n = min(_LABELS, acting.subject.n_rows)
+    return acting.run.of_table("sample", "-n", str(n), "-o", "to_label.csv", model=False)
+
+
+def _audit_options(acting: Acting) -> list[str]:
+    """Return the options that `vecuq audit` needs for this gate: the labels, groups, and categories if it has them."""
+    beside, gate = acting.subject.beside, acting.subject.beside.gate
+    words = _gate_labels(beside.origin.labels)
+    words += ["--group", beside.group] if beside.group else []
+    has_units = gate is not None and gate.learned_.units != EVERYTHING
+    return words + (["--by", beside.by] if has_units and beside.by else [])
 
 
 def _labels(acting: Acting) -> str:
@@ -83,19 +98,30 @@ def _when_unscored(acting: Acting) -> Iterator[dict[str, Any]]:
 
 def _review(acting: Acting) -> Iterator[dict[str, Any]]:
     """Look at the rows that call for it, most uncertain first."""
-    rows, subject = acting.rows, acting.subject
-    if rows["what"] == "most uncertain" or not rows["n_such"]:
-        return
+    rows = acting.rows
     n, table = rows["n_such"], rows["table"]
-    kind = "flagged rows" if rows["what"] == "flagged" else "rows that are not accepted"
-    text = f"Review the {count(n)} {kind if n > 1 else kind.replace('rows', 'row').replace(' are ', ' is ')}"
-    text += ", most uncertain first" * (n > 1) + _leading(rows)
+    if not n:
+        return
+    text = f"{_which_rows(acting, n)}{_leading(rows)}"
     if table is not None:
         yield _action(f"{text} {table} holds all of them.", None, "rows")
         return
+    alpha = float(acting.subject.ranker.settings.alpha)
+    words = ["--alpha", f"{alpha:g}"] if acting.subject.rate == alpha and acting.subject.has_held else []
     name = "flagged.csv" if rows["what"] == "flagged" else "review.csv"
-    alpha = ["--alpha", f"{subject.ranker.settings.alpha:g}"] if subject.has_held else []
-    yield _action(f"{text} As a table with reasons:", acting.run.again(*alpha, "--table", name), "rows")
+    command = acting.run.again(*words, "--table", name)
+    yield _action(f"{text} As a table with reasons:" if command else text, command, "rows")
+
+
+def _which_rows(acting: Acting, n: int) -> str:
+    """Return which rows to review, without the full stop."""
+    if acting.subject.decision is not None:
+        which = f"Review the {count(n)} rows that are" if n > 1 else "Review the row that is"
+        return f"{which} not accepted"
+    which = f"the {count(n)} flagged rows" if n > 1 else "the flagged row"
+    if acting.is_calm:
+        return f"If you review any rows, begin with {which}: chance explains as many"
+    return f"Review {which}, most uncertain first" if n > 1 else f"Review {which}"
 
 
 def _leading(rows: dict[str, Any]) -> str:
@@ -124,21 +150,19 @@ def _changed(acting: Acting) -> Iterator[dict[str, Any]]:
         return
     where = f": {', '.join(moved)} moved" if moved else ""
     text = f"Find out what changed{where}. If the change is here to stay, fit a new model on rows like these."
-    yield _action(text, acting.run("monitor"), "drift")
+    yield _action(text, acting.run.of_model("monitor"), "drift")
 
 
 def _check_gate(acting: Acting) -> Iterator[dict[str, Any]]:
     """Check the promise of a gate with labels, or draw rows to label."""
-    origin = acting.subject.beside.origin
     if acting.subject.decision is None or acting.contradiction.is_broken or acting.contradiction.unlike is not None:
         return
     if acting.contradiction.audit is not None:
-        yield _action(
-            "Check the promise again when more labels are in.", acting.run("audit", *origin.labels), "certificate"
-        )
+        text = "Check the promise again when more labels are in."
+        yield _action(text, acting.run("audit", *_audit_options(acting)), "certificate")
         return
-    command = acting.run("sample", "-n", str(_LABELS), "-o", "to_label.csv", model=False)
-    yield _action("Label a random sample of these rows, and check with `vecuq audit` that the promise holds.", command)
+    text = "Label a random sample of these rows, and check with `vecuq audit` that the promise holds."
+    yield _action(text, _sample(acting))
 
 
 def _make_gate(acting: Acting) -> Iterator[dict[str, Any]]:
@@ -148,7 +172,7 @@ def _make_gate(acting: Acting) -> Iterator[dict[str, Any]]:
         return
     target = ["--accuracy", f"{_ACCURACY:g}", "-o", "gate.vecuq"]
     if subject.label("error") is not None:
-        words = [*_of_errors(origin.labels), *target]
+        words = [*_gate_labels(origin.labels), *target]
         text = "If these rows are a random sample, let their labels prove which rows may be trusted without review."
         yield _action(text, acting.run("gate", *words), "labels")
         return
@@ -157,21 +181,21 @@ def _make_gate(acting: Acting) -> Iterator[dict[str, Any]]:
         f"To accept rows without review, label a random sample (at least {fewest} rows, better {_LABELS}) and prove "
         f"an accuracy with `vecuq gate`."
     )
-    command = acting.run("sample", "-n", str(min(_LABELS, subject.n_rows)), "-o", "to_label.csv", model=False)
-    yield _action(text, command)
+    yield _action(text, _sample(acting))
 
 
-def _of_errors(labels: tuple[str, ...]) -> list[str]:
-    """Return the options that name the labels of errors, which a gate takes, from among all options of labels."""
-    pairs = zip(labels[::2], labels[1::2], strict=False)
-    return [word for name, column in pairs if name in ("--wrong", "--correct") for word in (name, column)]
+def _gate_labels(labels: tuple[str, ...]) -> list[str]:
+    """Return the options that name the labels which a gate takes, from among all options of labels."""
+    names = {"--wrong": "--wrong", "--correct": "--correct", "--quality": "--quality-column"}
+    found = [(names[name], column) for name, column in zip(labels[::2], labels[1::2], strict=False) if name in names]
+    return list(found[0]) if found else []
 
 
 def _keep_watching(acting: Acting) -> Iterator[dict[str, Any]]:
     """Go on watching, where all is well."""
-    if acting.is_calm and acting.subject.n_scored and acting.subject.has_held:
+    if acting.is_calm and acting.subject.n_scored and acting.subject.has_held and acting.subject.decision is None:
         text = "Nothing has to be done. Keep watching for drift as rows come in."
-        yield _action(text, acting.run("monitor", "--state", "drift.vecuq"), "drift")
+        yield _action(text, acting.run.of_model("monitor", "--state", "drift.vecuq"), "drift")
 
 
-_CHOICES = (_when_broken, _when_unscored, _refit, _review, _changed, _keep_watching, _check_gate, _make_gate)
+_CHOICES = (_when_broken, _when_unscored, _refit, _keep_watching, _review, _changed, _check_gate, _make_gate)

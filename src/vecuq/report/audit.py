@@ -42,7 +42,7 @@ class Contradiction:
             return ""
         chance = "below 1e-12" if self.unlike < 1e-12 else f"{self.unlike:.1g}"
         return (
-            f"But the scores differ from those of the labelled rows (probability without a difference: {chance}), and "
+            f"The scores differ from those of the labelled rows (probability without a difference: {chance}), and "
             f"the promise is about rows like the labelled ones."
         )
 

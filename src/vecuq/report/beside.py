@@ -28,7 +28,9 @@ class Origin:
     made
         Date and time, as ISO text.
     facts
-        What is known of the files, by name: checksum, who saved the model, sizes.
+        What is known of the model's file, by name: kind, checksum, who saved it.
+    of_outputs
+        Whether the new rows are a file of a classifier's outputs, which fewer commands take than a table.
     """
 
     model: str | None = None
@@ -39,6 +41,7 @@ class Origin:
     command: str | None = None
     made: str | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
+    of_outputs: bool = False
 
 
 @dataclass(frozen=True, eq=False)

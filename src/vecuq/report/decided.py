@@ -37,7 +37,7 @@ def _checked(contradiction: Contradiction) -> str:
         kind = "vq-warn" if contradiction.is_broken else "vq-strong"
         found += f'<p class="vq-text {kind}">{text_html(contradiction.words)}</p>'
     if contradiction.unlike_words:
-        found += f'<p class="vq-text vq-warn">{text_html(contradiction.unlike_words.removeprefix("But "))}</p>'
+        found += f'<p class="vq-text vq-warn">{text_html(contradiction.unlike_words)}</p>'
     return found
 
 

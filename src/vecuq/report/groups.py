@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,11 @@ from numpy.typing import NDArray
 from vecuq._check import Array
 from vecuq._draw import Ranged, Section, Sheet, paragraph, sheet_table, shortened
 from vecuq.evaluation import share_interval
+from vecuq.report.encoded import encoded
 from vecuq.report.subject import Subject
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Smaller categories say little by themselves and are counted together.
 FEWEST_ROWS = 20
@@ -26,24 +29,35 @@ class Parts:
     """Rows by the value of one column, the small parts pooled."""
 
     names: list[str]
-    places: NDArray[np.intp]  # (rows,), the part of each row
+    places: NDArray[np.int64]  # (rows,), the part of each row
     n_pooled: int
 
     @staticmethod
-    def of(cells: Sequence[Any]) -> Parts:
+    def of(column: pa.ChunkedArray) -> Parts:
         """Pool the values that few rows have."""
-        texts = np.array([_NONE if _is_absent(cell) else shortened(cell, 60) for cell in cells], dtype=object)
-        found, inverse, counts = np.unique(texts.astype(str), return_inverse=True, return_counts=True)
-        small = counts < FEWEST_ROWS
+        values, codes = encoded(column)
+        names = [_NONE if value is None or value != value else shortened(value) for value in values]  # noqa: PLR0124
+        small = np.bincount(codes, minlength=len(names)) < FEWEST_ROWS
         if small.sum() < 2:  # a pool of one is a part by itself
-            return Parts(list(map(str, found)), inverse, 0)
-        own = np.cumsum(~small) - 1
-        names = [*map(str, found[~small]), _POOL]
-        return Parts(names, np.where(small, len(names) - 1, own)[inverse], int(small.sum()))
+            return Parts(names, codes, 0)
+        kept = [name for name, is_small in zip(names, small, strict=True) if not is_small]
+        places = np.where(small, len(kept), np.cumsum(~small) - 1)
+        return Parts([*kept, _POOL], places[codes], int(small.sum()))
+
+    def shares(self, hits: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Array:
+        """Return the share of the rows of each part that are hit; NaN where a part has none of the rows."""
+        counts = np.bincount(self.places[rows], minlength=len(self.names))
+        hit = np.bincount(self.places[rows & hits], minlength=len(self.names))
+        return np.where(counts > 0, hit / np.maximum(counts, 1), np.nan)
 
 
-def _is_absent(cell: Any) -> bool:
-    return cell is None or cell != cell  # noqa: PLR0124 - NaN differs from itself
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """What is asked of every part: the share of some rows that are hit."""
+
+    head: str
+    hits: NDArray[np.bool_]
+    rows: NDArray[np.bool_]
 
 
 def group_sections(subject: Subject) -> list[Section]:
@@ -56,49 +70,44 @@ def group_sections(subject: Subject) -> list[Section]:
 
 
 def _table(subject: Subject, column: str) -> str:
-    parts = Parts.of(subject.table[column].to_pylist())
-    # A group is one draw, so intervals inside of it would count it as many.
-    groups = None if subject.groups is None or column == subject.beside.group else subject.groups
+    parts, questions = Parts.of(subject.table[column]), _questions(subject)
+    first = parts.shares(questions[0].hits, questions[0].rows)
+    order = np.argsort(-np.nan_to_num(first, nan=-1.0), kind="stable")[:MOST_LISTED]
+    # Rows of one group are one draw: an interval would count them as many.
+    alone = column == subject.beside.group
+    lines = tuple(_line(subject, parts, int(k), questions, alone=alone) for k in order)
+    table = sheet_table(Sheet("parts", f"Rows by {column}", lines))
+    return paragraph(f"By {column}", kind="strong") + table + paragraph(_remark(parts, alone=alone), kind="soft")
+
+
+def _questions(subject: Subject) -> list[_Question]:
     shown = "not accepted" if subject.decision is not None else "flagged" if subject.has_held else "above the threshold"
-    lines = [
-        _line(subject, parts, k, groups, shown, alone=column == subject.beside.group) for k in range(len(parts.names))
-    ]
-    lines.sort(key=lambda line: -_number(line[shown]))
-    sheet = Sheet("parts", f"Rows by {column}", tuple(lines[:MOST_LISTED]))
-    return paragraph(f"By {column}", kind="strong") + sheet_table(sheet) + paragraph(_remark(parts, lines), kind="soft")
-
-
-def _line(
-    subject: Subject, parts: Parts, k: int, groups: NDArray[np.int64] | None, shown: str, *, alone: bool
-) -> dict[str, Any]:
-    inside = parts.places == k
-    line: dict[str, Any] = {"value": parts.names[k], "rows": int(inside.sum())}
-    line[shown] = _share(subject.chosen, inside & subject.scored, groups, alone=alone)
-    wrong = subject.label("error")
+    found, wrong = [_Question(shown, subject.chosen, subject.scored)], subject.label("error")
     if wrong is not None:
-        line["wrong"] = _share(wrong > 0.5, inside & ~np.isnan(wrong), groups, alone=alone)
-    return line
+        found.append(_Question("wrong", np.nan_to_num(wrong) > 0.5, ~np.isnan(wrong)))
+    return found
 
 
-def _share(
-    hits: NDArray[np.bool_], rows: NDArray[np.bool_], groups: NDArray[np.int64] | None, *, alone: bool
-) -> Ranged | None:
+def _line(subject: Subject, parts: Parts, k: int, questions: list[_Question], *, alone: bool) -> dict[str, Any]:
+    inside = parts.places == k
+    shares = {one.head: _share(subject, one, inside & one.rows, alone=alone) for one in questions}
+    return {"value": parts.names[k], "rows": int(inside.sum()), **shares}
+
+
+def _share(subject: Subject, asked: _Question, rows: NDArray[np.bool_], *, alone: bool) -> Ranged | None:
     """Return the share of rows that are hit, with its interval; without one for rows of one group."""
     if not rows.any():
         return None
     if alone:
-        return Ranged(float(hits[rows].mean()), float("nan"), float("nan"))
-    return Ranged(*share_interval(hits[rows], groups=None if groups is None else groups[rows]))
+        return Ranged(float(asked.hits[rows].mean()), float("nan"), float("nan"))
+    return Ranged(*share_interval(asked.hits[rows], groups=None if subject.groups is None else subject.groups[rows]))
 
 
-def _number(cell: Array | Ranged | None) -> float:
-    return -1.0 if cell is None else float(cell)
-
-
-def _remark(parts: Parts, lines: Sequence[dict[str, Any]]) -> str:
-    said = ["Shares with 95 % intervals, each by itself; of many categories some stand out by chance."]
+def _remark(parts: Parts, *, alone: bool) -> str:
+    said = [] if alone else ["In brackets 95 % intervals, each by itself."]
+    said.append("Of many values some stand out by chance.")
     if parts.n_pooled:
         said.append(f"{parts.n_pooled:,} values with fewer than {FEWEST_ROWS} rows each are counted together.")
-    if len(lines) > MOST_LISTED:
-        said.append(f"The {MOST_LISTED} with the largest share of {len(lines):,} are listed.")
+    if len(parts.names) > MOST_LISTED:
+        said.append(f"The {MOST_LISTED} with the largest share of {len(parts.names):,} are listed.")
     return " ".join(said)

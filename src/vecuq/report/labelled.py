@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 OURS = "uncertainty"
 # Rows that are evaluated, and calibration rows that baselines learn from; of more a random draw.
-MOST_EVALUATED, MOST_LEARNED = 20_000, 5_000
+MOST_EVALUATED, MOST_LEARNED = 10_000, 5_000
 # One metric per task; the intervals of ROC-AUC need no resamples.
 METRICS = {
     "ood roc_auc": "ROC-AUC out-of-distribution",

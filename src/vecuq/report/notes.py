@@ -24,8 +24,7 @@ def _gate_notes(subject: Subject, contradiction: Contradiction) -> list[str]:
     if subject.decision is None:
         return []
     gate = subject.decision.gate
-    notes = [contradiction.words] if contradiction.is_broken else []
-    notes += [contradiction.unlike_words.removeprefix("But t").join(["T", ""])] if contradiction.unlike_words else []
+    notes = [contradiction.unlike_words] if contradiction.is_broken and contradiction.unlike_words else []
     if not gate.scoring.is_of_model:
         notes.append(
             f"The gate decides by {gate.order_}, not by the model's uncertainty; reasons and p-values are about the "

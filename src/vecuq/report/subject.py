@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, finite_rows
-from vecuq.conformal import flagged, group_codes
+from vecuq.conformal import flagged
 from vecuq.errors import TableError
 from vecuq.gate import EVERYTHING, Gate
 from vecuq.ranker import Ranker, Ranking, as_ranker
 from vecuq.report.beside import Beside
+from vecuq.report.encoded import encoded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -131,9 +132,7 @@ class Subject:
     @cached_property
     def groups(self) -> NDArray[np.int64] | None:
         """The group of every row as a number; None where rows do not come together."""
-        if self.beside.group is None or not self.n_rows:
-            return None
-        return group_codes(self.table[self.beside.group].to_pylist(), self.n_rows)
+        return None if self.beside.group is None else encoded(self.table[self.beside.group])[1]
 
     def label(self, name: str) -> Array | None:
         """Return the labels of one name as floats, NaN where unknown; None where nobody gave them."""
