@@ -1,25 +1,36 @@
-"""One page about the ranking of new rows and how far to trust it; risk-coverage and rejection curves."""
+"""One page about new rows: what was found among them, why, what to do now, and how far to trust it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from vecuq.ranker import Ranker, Ranking
-from vecuq.report.coverage import coverage_picture
-from vecuq.report.curves import draw_curves, picture_of
+from vecuq.report.beside import Beside, Origin
+from vecuq.report.facts import report_facts
 from vecuq.report.html import render_report
-from vecuq.report.summary import plane_of, summarise
+from vecuq.report.rows import by_uncertainty, other_columns
+from vecuq.report.subject import Subject
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from matplotlib.figure import Figure
 
-__all__ = ["build_report", "coverage_picture", "draw_curves", "picture_of", "summarise"]
+    from vecuq.plots import coverage_picture, draw_curves, picture_of
+
+__all__ = [
+    "Beside",
+    "Origin",
+    "Subject",
+    "build_report",
+    "by_uncertainty",
+    "coverage_picture",
+    "draw_curves",
+    "other_columns",
+    "picture_of",
+    "report_facts",
+]
 
 
-def build_report(
-    ranker: Ranker, new: pa.Table, ranking: Ranking, *, title: str, evaluation: list[dict[str, Any]] | None = None
-) -> str:
+def build_report(ranker: Ranker, new: pa.Table, ranking: Ranking, *, title: str, beside: Beside | None = None) -> str:
     """Return one self-contained HTML page about the ranking of new rows.
 
     Parameters
@@ -32,8 +43,9 @@ def build_report(
         What ``ranker.rank(new)`` returned.
     title
         Heading of the page.
-    evaluation
-        Rows of an evaluation table, their keys as column headings, if labels were there to evaluate with.
+    beside
+        What else is known: a gate, labels, categories, calibration rows, and where everything came from. Each adds its
+        part to the page.
 
     Examples
     --------
@@ -46,17 +58,13 @@ def build_report(
     >>> page.startswith("<!doctype html>")
     True
     """
-    summary = summarise(ranker, new, ranking, title=title, evaluation=evaluation)
-    return render_report(summary, _figures(ranker, new, ranking, tuple(summary["drawn"])))
+    return render_report(report_facts(ranker, new, ranking, title=title, beside=beside))
 
 
-def _figures(ranker: Ranker, new: pa.Table, ranking: Ranking, drawn: tuple[str, str]) -> dict[str, Figure]:
-    """Draw the histogram of scores and the score plane; matplotlib is imported here, on first use."""
-    from vecuq.report.plots import score_plane, uncertainty_histogram
+def __getattr__(name: str) -> Any:
+    """Return the pictures that are drawn in :mod:`vecuq.plots`; imported on first use, for they bring matplotlib."""
+    if name in ("coverage_picture", "draw_curves", "picture_of"):
+        from vecuq import plots
 
-    points, box = plane_of(ranker, ranker.values_of(new), ranking.uncertainty, drawn)
-    threshold = ranker.threshold()
-    return {
-        "histogram": uncertainty_histogram(ranker.calibration_scores, ranking.uncertainty, threshold=threshold),
-        "plane": score_plane(points, ranking.uncertainty, threshold=threshold, box=box),
-    }
+        return getattr(plots, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vecuq._draw.figures import PALETTE, to_png, to_svg
+from vecuq._draw import PALETTE, to_png, to_svg
 from vecuq.errors import SettingError, TableError
 from vecuq.evaluation import (
     Bootstrap,
@@ -19,8 +19,8 @@ from vecuq.evaluation import (
     risk_coverage_curve,
     selective_curves,
 )
+from vecuq.plots.curves import MOST_LINES, MOST_POINTS
 from vecuq.report import draw_curves, picture_of
-from vecuq.report.curves import MOST_LINES, MOST_POINTS
 
 NO_INTERVALS = Bootstrap(0)
 
