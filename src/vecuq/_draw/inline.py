@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree
 
-from vecuq._draw.figures import BLUE, GREEN, GREY, INK, LINE, PAPER, VERMILION, to_svg
+from vecuq._draw.colours import BLUE, GREEN, GREY, INK, LINE, PAPER, VERMILION
 from vecuq._draw.texts import printable
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def inline_svg(figure: Figure, *, title: str, about: str = "") -> str:
 
 def _without_ground(figure: Figure) -> bytes:
     """Return the SVG of a figure whose background is that of the page; the figure itself stays as it is."""
+    from vecuq._draw.figures import to_svg  # brings matplotlib
+
     before = figure.patch.get_visible()
     figure.patch.set_visible(False)
     try:

@@ -29,8 +29,8 @@ def coverage_accuracy(gate: Gate | LiveGate, rows: Any = None, *, ax: Axes | Non
     """Draw the share of rows that a gate accepts against the accuracy that its labels certify.
 
     Nothing here is an estimate: every point is what the labels prove with the gate's confidence. Points of a line
-    hold each by itself, not all at once. Squares are the gate's ``table_``, which hold all together, and so lie
-    lower. The dashed line is the gate's own target.
+    hold each by itself, for a target and an order that were chosen before the labels were looked at. Squares are the
+    gate's ``table_``, which hold all together, and so lie lower. The dashed line is the gate's own target.
 
     Parameters
     ----------

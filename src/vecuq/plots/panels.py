@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
+
+from matplotlib.figure import Figure
 
 from vecuq._draw import GREY, INK, blank, named, tidy
 
@@ -72,13 +75,21 @@ def legend(axes: Axes, **where: Any) -> Legend:
 
 def _columns(axes: Axes, names: Sequence[str]) -> int:
     """Return in how many columns, at most three, the names of a legend fit above a panel."""
-    room = 72.0 * axes.get_window_extent().width / axes.figure.dpi / _LETTER
+    room = _width(axes) / _LETTER
     for count in (3, 2):
         rows = -(-len(names) // count)
         widest = [max(map(width_of, names[k : k + rows])) + _HANDLE for k in range(0, len(names), max(rows, 1))]
         if sum(widest) <= room:
             return count
     return 1
+
+
+def _width(axes: Axes) -> float:
+    """Return how wide a panel is in points, with the colour bar beside it."""
+    place, figure = axes.get_subplotspec(), axes.figure
+    if place is None or not isinstance(figure, Figure):
+        return 72.0 * axes.get_window_extent().width / figure.dpi
+    return 72.0 * float(place.get_position(figure).width) * figure.get_figwidth()
 
 
 def as_text(made: Legend) -> None:
@@ -91,7 +102,13 @@ def as_text(made: Legend) -> None:
 def fonts() -> list[str]:
     """Return the reader's own fonts, and after them installed ones with more letters."""
     import matplotlib
+
+    return [*matplotlib.rcParams["font.family"], *_more_fonts()]
+
+
+@cache
+def _more_fonts() -> tuple[str, ...]:
     from matplotlib.font_manager import fontManager
 
     installed = set(fontManager.get_font_names())
-    return [*matplotlib.rcParams["font.family"], *(name for name in _MORE_FONTS if name in installed)]
+    return tuple(name for name in _MORE_FONTS if name in installed)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Rows further out than this many calibration ranges are drawn at the edge.
 _REACH = 1.5
 _GRID = 72
-_LEVELS, _MOST_LEVELS = 7, 30
+_LEVELS, _MOST_LEVELS = 10, 40
 # From so many points on they are one image inside an SVG.
 _AS_IMAGE = 250
 # The middle of cividis, which is seen on white and on black, and by every common kind of colour vision.
@@ -128,15 +128,15 @@ def _draw_plane(axes: Axes, sides: list[_Axis], values: Array, score: Array, lin
     x, y = sides
     heights = _heights(sides)
     colours = _colours(score, heights, line)
-    levels = _draw_levels(axes, sides, heights, line, colours)
+    lined = _draw_levels(axes, sides, heights, line, colours)
     _draw_box(axes, x, y)
     spots = np.column_stack([_clipped(side, values) for side in sides])
     _scatter(axes, spots, score, colours, line)
-    _colour_bar(axes, colours, line, levels)
+    _colour_bar(axes, colours, line)
     for side, letter in ((x, "x"), (y, "y")):
         axes.set(**{f"{letter}lim": _as_came(side, np.array([side.first, side.last]))})
     axis_names(axes, x.words, y.words)
-    handles = _handles(line, any_levels=bool(levels), others=len(x.ranker.active) > 2)
+    handles = _handles(line, any_levels=lined, others=len(x.ranker.active) > 2)
     legend(axes, handles=handles + _row_handles(line, len(score), _beyond(sides, values)))
     return axes
 
@@ -154,25 +154,28 @@ def _heights(sides: list[_Axis]) -> Array | None:
     return np.asarray(ranker.rank_complete(points)[1].reshape(_GRID, _GRID))
 
 
-def _draw_levels(axes: Axes, sides: list[_Axis], heights: Array | None, line: Line, colours: Normalize) -> list[float]:
-    """Draw lines of equal uncertainty, the threshold bold, and return at which uncertainties they are."""
+def _draw_levels(axes: Axes, sides: list[_Axis], heights: Array | None, line: Line, colours: Normalize) -> bool:
+    """Draw lines of equal uncertainty, the threshold bold, and return whether there are any."""
     if heights is None:
-        return []
+        return False
     x, y = (_as_came(side, np.linspace(side.first, side.last, _GRID)) for side in sides)
     low, high = float(heights.min()), float(heights.max())
-    levels = _levels(low, high, colours)
+    levels = [at for at in _levels(colours) if low < at < high]
     if levels:
         axes.contour(x, y, heights, levels=levels, colors=GREY, linewidths=0.9, alpha=0.75, zorder=1.5)
     if low < line.at < high:
         axes.contour(x, y, heights, levels=[line.at], colors=INK, linewidths=2.4, zorder=1.6)
-    return levels
+    return bool(levels)
 
 
-def _levels(low: float, high: float, colours: Normalize) -> list[float]:
-    """Return round uncertainties: as many as the colour scale has ticks, and further out at the same steps."""
-    ticks = MaxNLocator(_LEVELS).tick_values(float(colours.inverse(0.0)), float(colours.inverse(1.0)))
-    further = ticks[0] + (ticks[1] - ticks[0]) * np.arange(_MOST_LEVELS)
-    return [float(at) for at in further if low < at < high]
+def _levels(colours: Normalize) -> list[float]:
+    """Return round uncertainties: the ticks of the colour scale, and further out at the same steps."""
+    ticks = MaxNLocator(_LEVELS, steps=[1, 2, 5, 10]).tick_values(*_ends(colours))
+    return [float(ticks[0] + (ticks[1] - ticks[0]) * k) for k in range(_MOST_LEVELS)]
+
+
+def _ends(colours: Normalize) -> tuple[float, float]:
+    return float(colours.inverse(0.0)), float(colours.inverse(1.0))
 
 
 def _draw_box(axes: Axes, x: _Axis, y: _Axis) -> None:
@@ -228,15 +231,15 @@ def _scatter(axes: Axes, spots: Array, score: Array, colours: Normalize, line: L
         )
 
 
-def _colour_bar(axes: Axes, colours: Normalize, line: Line, levels: list[float]) -> None:
+def _colour_bar(axes: Axes, colours: Normalize, line: Line) -> None:
     """Say which colour is which uncertainty, with a tick for every line."""
     bar = axes.figure.colorbar(ScalarMappable(colours, _SHADES), ax=axes, pad=0.02, aspect=26)
     bar.set_label("uncertainty", fontsize=12, color=INK)
     bar.ax.tick_params(labelsize=11, colors=INK)
     if np.isfinite(line.at):
         bar.ax.axhline(line.at, color=INK, linewidth=2.4)
-    if levels:
-        bar.set_ticks([at for at in levels if at <= colours.inverse(1.0)])
+    first, last = _ends(colours)
+    bar.set_ticks([at for at in _levels(colours) if first <= at <= last])
     bar.outline.set_visible(False)
 
 
