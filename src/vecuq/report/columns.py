@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -38,17 +38,16 @@ class Column:
 
 def columns_of(facts: Mapping[str, Any]) -> list[Column]:
     """Return the columns for the rows of a report: who, how uncertain, decided how, why, and the scores."""
-    others = facts["others"]
-    first = _other(others[0], 0, role="id") if others else _row_number("id")
+    others = [_other(name, k, facts["rows"]) for k, name in enumerate(facts["others"])]
     return [
-        first,
+        *(others[:1] or [_row_number("id")]),
         Column(
             "uncertainty", "uncertainty", _number("uncertainty", 4, "n strong"), _field("uncertainty"), numeric=True
         ),
         *_decided(facts),
         Column("leading", "leading column", _leading, _field("leading")),
         *(_score(score, k, signed=facts["signed"]) for k, score in enumerate(facts["scores"])),
-        *(_other(name, k) for k, name in enumerate(others) if k),
+        *others[1:],
         *([_row_number("row")] if others else []),
     ]
 
@@ -128,16 +127,18 @@ def _percentile(percentile: float | None) -> str:
     return f"<i> P{whole}</i>"
 
 
-def _other(name: str, k: int, role: str = "other") -> Column:
+def _other(name: str, k: int, rows: Sequence[Row]) -> Column:
     """Return an id, text or label; of the first column the cells head their rows."""
-    tag, scope = ("th", ' scope="row"') if role == "id" else ("td", "")
+    values = [row["others"][k] for row in rows if row["others"][k] is not None]
+    numeric = bool(values) and all(map(is_numeric, values))
+    tag, scope = ("td", "") if k else ("th", ' scope="row"')
 
     def cell(row: Row) -> str:
         value = row["others"][k]
-        style = ' class="n"' if is_numeric(value) else ' class="wide"' if len(str(value)) > MOST_IN_HEAD else ""
+        style = ' class="wide"' if len(str(value)) > MOST_IN_HEAD else _class(numeric)
         return f"<{tag}{scope}{style}><bdi>{escape(as_given(value))}</bdi></{tag}>"
 
-    return Column(role, name, cell, lambda row: row["others"][k])
+    return Column("other" if k else "id", name, cell, lambda row: row["others"][k], numeric=numeric)
 
 
 def _row_number(role: str) -> Column:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -9,10 +10,11 @@ from urllib.parse import quote
 from vecuq._draw import fragment_css, named, page_environment, shortened
 from vecuq.report.inline import data_island, escaped_json, page_script, page_style, policy
 from vecuq.report.table import columns_of, rows_heading, table_data, table_html, within_reach
-from vecuq.report.text import as_given, count, digits, fixed, is_numeric, shown
+from vecuq.report.text import count, shown
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 # A model that scores in the page has about 30 kB; one with very many held-back rows would make the page too large.
 MOST_OF_A_MODEL = 1_000_000
@@ -70,8 +72,12 @@ def _link(table: str | None) -> str | None:
 
 def _environment() -> Environment:
     environment = page_environment("vecuq.report")
-    environment.filters.update(
-        as_given=as_given, digits=digits, shown=shown, fixed=fixed, shortened=shortened, named=named, count=count
-    )
-    environment.tests["numeric"] = is_numeric
+    environment.filters.update(shown=shown, shortened=shortened, named=named, count=count, with_code=with_code)
     return environment
+
+
+def with_code(text: str) -> Markup:
+    """Return a text with what stands between backticks set as code; everything in it is escaped."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped

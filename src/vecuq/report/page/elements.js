@@ -4,12 +4,12 @@ const one = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
 const known = (id) => JSON.parse(document.getElementById(id)?.textContent ?? "null");
 
-/** Return an element: made("button", {type: "button", onclick}, "text", child). */
+/** Return an element: made("button", {type: "button", ariaLabel, onclick}, "text", child). */
 function made(tag, traits = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(traits)) {
-    if (name in element && !name.startsWith("aria")) element[name] = value;
-    else if (value !== null) element.setAttribute(name, value);
+    if (name.startsWith("aria")) element.setAttribute(`aria-${name.slice(4).toLowerCase()}`, value);
+    else element[name] = value;
   }
   element.append(...children.filter((child) => child !== null));
   return element;

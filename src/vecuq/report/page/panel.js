@@ -34,7 +34,7 @@ class Panel {
   draw() {
     const { group, why } = this.row;
     const button = (text, label, onclick) => made("button", { type: "button", ariaLabel: label, title: label, onclick }, text);
-    this.result = made("p", { className: "result", "aria-live": "polite" });
+    this.result = made("p", { className: "result", ariaLive: "polite" });
     this.bars = made("ul", { className: "bars" });
     this.place.replaceChildren(
       made("div", { className: "panel-head" }, made("h3", { tabIndex: -1 }, made("bdi", {}, one("th", group).textContent)),
@@ -67,7 +67,7 @@ class Panel {
     const put = (value) => {
       range.value = value ?? typical ?? low;
       field.value = value === null ? "" : +value.toPrecision(5);
-      range.ariaValueText = value === null ? "missing" : number(value);
+      range.setAttribute("aria-valuetext", value === null ? "missing" : number(value));
     };
     const set = (value) => { this.values[k] = value; this.later(); };
     range.addEventListener("input", () => { put(range.valueAsNumber); set(range.valueAsNumber); });

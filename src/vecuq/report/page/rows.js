@@ -6,7 +6,7 @@ const WORDS = { accept: ["not accepted", "accepted"], flagged: ["not flagged", "
 class Rows {
   constructor(data, table) {
     this.columns = data.columns;
-    const texts = this.columns.flatMap(({ numeric, role }, k) => (numeric || role in WORDS ? [] : [k]));
+    const texts = this.columns.flatMap(({ numeric, role }, k) => (role !== "id" && (numeric || role in WORDS) ? [] : [k]));
     this.all = Array.from(table.tBodies, (group, place) => {
       const [values, why] = [data.rows[place], group.rows[1].textContent];
       return { values, why, group, place, text: [...texts.map((k) => values[k]), why].join("\n").toLowerCase() };
@@ -72,7 +72,8 @@ function addSorting(rows, head) {
 
 /** Add search, filters, the count of rows that are shown, and buttons for what can be done with them. */
 function addTools(rows, place, more) {
-  const shown = made("span", { className: "shown number", role: "status" });
+  const shown = made("span", { className: "shown" });
+  shown.setAttribute("role", "status");
   const search = made("input", { type: "search", placeholder: `Search, or ${example(rows)}`, ariaLabel: "Search rows" });
   search.addEventListener("input", () => rows.filter("search", search.value.trim() && searchTest(rows.columns, search.value)));
   place.append(made("div", { className: "filters" }, search, ...filters(rows), shown), made("div", { className: "filters" }, ...savers(rows), percentiles()));
