@@ -9,7 +9,7 @@ from scipy.signal import lfilter
 from scipy.stats import beta
 
 from vecuq import ScoreTable, Settings, fit_ranker
-from vecuq.doctor import Case, Dependence, Expected
+from vecuq.doctor import Case, Dependence, Expected, examine
 from vecuq.doctor.independence import check_clusters, check_copies, check_order, check_time
 from vecuq.doctor.near_copies import find_near_copies
 from vecuq.doctor.repeats import row_keys
