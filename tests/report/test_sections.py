@@ -169,7 +169,10 @@ def test_intervals_of_categories_count_groups_where_rows_come_together(ranker, d
     whole = pa.array(np.repeat(np.arange(8), 50))
     together = text_of(group_sections(subject(ranker, new.append_column("day", whole), by="by", group="day"))[0].body)
     assert together.partition("By day")[0] != alone
-    assert "[" not in together.partition("By day")[2].partition("Of many")[0]  # one group is one draw
+    groups = together.partition("By day")[2]
+    assert "[" not in groups  # one group is one draw
+    flagged = subject(ranker, new).flagged.reshape(8, 50).sum(axis=1)
+    assert f"flagged {np.argsort(-flagged, kind='stable')[0]} 50 {flagged.max() / 50:.3f}" in groups
 
 
 # Notes, provenance, what-if

@@ -76,10 +76,9 @@ def _categories(subject: Subject, decision: Decision, by: list[Any]) -> Section:
         {
             "category": unit.unit,
             "certified": "yes" if unit.certified else "no",
-            "labels": unit.n_labels,
-            "labelled rows accepted": percent(unit.coverage),
             "new rows": int(rows.sum()),
             "new rows accepted": percent(float(decision.accepted[rows].mean())) if rows.any() else None,
+            "labelled rows accepted": percent(unit.coverage),
         }
         for rows, unit in counts[:MOST_CATEGORIES]
     ]
@@ -90,4 +89,4 @@ def _categories(subject: Subject, decision: Decision, by: list[Any]) -> Section:
     if unknown:
         words = f"{unknown:,} rows are of a category that no label had; none of them is accepted."
         body = f'<p class="vq-text vq-warn">{text_html(words)}</p>' + body
-    return Section("categories", "Each category of the certificate", body)
+    return Section("categories", "New rows by category of the certificate", body)
