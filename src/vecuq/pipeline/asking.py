@@ -103,7 +103,8 @@ class Classifier:
         """Return the probabilities of one estimator, its classes in the order of the first one's."""
         found = _checked(part.predict_proba(X), n_rows_of(X), len(self.classes), part)
         own = np.asarray(getattr(part, "classes_", self.classes))
-        return found if np.array_equal(own, self.classes) else found[:, np.searchsorted(own, self.classes)]
+        rising = np.argsort(own)
+        return np.asarray(found[:, rising[np.searchsorted(own, self.classes, sorter=rising)]])
 
 
 def refuse_other(estimator: Any) -> None:
@@ -219,7 +220,7 @@ def numbers_of(prepared: Any) -> Array:
     try:
         if dense.dtype.kind not in "biufO":
             raise ValueError(f"they are of type {dense.dtype}")
-        return np.asarray(dense, dtype=float)
+        return np.ascontiguousarray(dense, dtype=float)
     except (ValueError, TypeError) as error:
         raise TableError(
             f"Distances to the training rows need numbers, and these features are not all numbers "

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vecuq._check import Array, one_line, warn_user, whole_number
+from vecuq._check import Array, one_line, shape_of, warn_user, whole_number
 from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, TableError
 from vecuq.measures import KNearestEuclidean, Measure, find_measures, measure
 from vecuq.outputs import ClassifierOutputs
@@ -253,8 +253,22 @@ def found_measures(names: Sequence[str]) -> list[Measure]:
 
 
 def _rows_of(X: Any) -> Any:
-    """Return rows as they came; lists become an array."""
-    return np.asarray(X) if isinstance(X, list | tuple) else X
+    """Return rows as they came; what is neither a frame nor an array becomes one. One row by itself is refused."""
+    rows = _compressed(X) if hasattr(X, "tocsr") else X if hasattr(X, "shape") else np.asarray(X)
+    if len(rows.shape) != 2:
+        raise TableError(
+            f"Rows of features must have shape (rows, features); got {shape_of(rows)}. Reshape your data: one row by "
+            f"itself is X.reshape(1, -1)."
+        )
+    return rows
+
+
+def _compressed(X: Any) -> Any:
+    """Return sparse rows of any format so that rows can be taken of them, with the short numbers that trees need."""
+    rows = X.tocsr(copy=True)
+    if rows.nnz < np.iinfo(np.int32).max:
+        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return rows
 
 
 def _class_numbers(y: Any, classes: NDArray[Any], n_rows: int) -> NDArray[np.intp]:
@@ -270,7 +284,7 @@ def _class_numbers(y: Any, classes: NDArray[Any], n_rows: int) -> NDArray[np.int
             f"{strange}; it knows {one_line(classes.tolist(), most=120)}. Give the labels that it was fitted to."
         )
     if len(np.unique(labels)) < 2:
-        raise CalibrationError("The training rows have a single class; a classifier of at least two is needed.")
+        raise CalibrationError("The training rows have only one class; a classifier of at least two is needed.")
     places = {value: place for place, value in enumerate(classes.tolist())}
     return np.array([places[value] for value in labels.tolist()], dtype=np.intp)
 
