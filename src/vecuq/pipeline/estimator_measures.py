@@ -153,7 +153,7 @@ class EstimatorMeasures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return the measures of a few rows, in the order of ``measures_``."""
         prepared = self.classifier.prepared(block)
         members = self.classifier.members(block, prepared) if self.n_members_ > 1 else None
-        outputs = ClassifierOutputs.of(probs=members or self.classifier.probabilities(block))
+        outputs = ClassifierOutputs(tuple(members or [self.classifier.probabilities(block)]), are_probabilities=True)
         plain = [name for name in self.measures_ if name not in self.densities_]
         found = measure(outputs, plain).by_name() if plain else {}
         if self.scale_ is not None:
