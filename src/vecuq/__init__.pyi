@@ -16,6 +16,7 @@ from . import monitor as monitor
 from . import outputs as outputs
 from . import paper as paper
 from . import pipeline as pipeline
+from . import plots as plots
 from . import ranker as ranker
 from . import report as report
 from . import service as service

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from vecuq.ranker import Ranker, Ranking
-from vecuq.report.coverage import coverage_picture
-from vecuq.report.curves import draw_curves, picture_of
 from vecuq.report.html import render_report
-from vecuq.report.summary import plane_of, summarise
+from vecuq.report.summary import summarise
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
+
+    from vecuq.plots import coverage_picture, draw_curves, picture_of
 
 __all__ = ["build_report", "coverage_picture", "draw_curves", "picture_of", "summarise"]
 
@@ -47,16 +47,21 @@ def build_report(
     True
     """
     summary = summarise(ranker, new, ranking, title=title, evaluation=evaluation)
-    return render_report(summary, _figures(ranker, new, ranking, tuple(summary["drawn"])))
+    return render_report(summary, _figures(ranker, new, ranking))
 
 
-def _figures(ranker: Ranker, new: pa.Table, ranking: Ranking, drawn: tuple[str, str]) -> dict[str, Figure]:
-    """Draw the histogram of scores and the score plane; matplotlib is imported here, on first use."""
-    from vecuq.report.plots import score_plane, uncertainty_histogram
+def _figures(ranker: Ranker, new: pa.Table, ranking: Ranking) -> dict[str, Figure]:
+    """Draw the histogram of scores and the score map; matplotlib is imported here, on first use."""
+    from vecuq.plots import histogram, score_map
 
-    points, box = plane_of(ranker, ranker.values_of(new), ranking.uncertainty, drawn)
-    threshold = ranker.threshold()
-    return {
-        "histogram": uncertainty_histogram(ranker.calibration_scores, ranking.uncertainty, threshold=threshold),
-        "plane": score_plane(points, ranking.uncertainty, threshold=threshold, box=box),
-    }
+    drawn = {"histogram": histogram(ranker, ranking), "plane": score_map(ranker, new)}
+    return {name: cast("Figure", axes.figure) for name, axes in drawn.items()}
+
+
+def __getattr__(name: str) -> Any:
+    """Return the pictures that are drawn in :mod:`vecuq.plots`; imported on first use, for they bring matplotlib."""
+    if name in ("coverage_picture", "draw_curves", "picture_of"):
+        from vecuq import plots
+
+        return getattr(plots, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
