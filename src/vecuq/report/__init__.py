@@ -1,4 +1,4 @@
-"""One page about the ranking of new rows and how far to trust it; risk-coverage and rejection curves."""
+"""Pages: the report on new rows and how far to trust it, and the card of a saved model, gate or pipeline."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from vecuq.plots import coverage_picture, draw_curves, picture_of
+    from vecuq.report.cards import Card, card
 
-__all__ = ["build_report", "coverage_picture", "draw_curves", "picture_of", "summarise"]
+__all__ = ["Card", "build_report", "card", "coverage_picture", "draw_curves", "picture_of", "summarise"]
 
 
 def build_report(
@@ -59,9 +60,13 @@ def _figures(ranker: Ranker, new: pa.Table, ranking: Ranking) -> dict[str, Figur
 
 
 def __getattr__(name: str) -> Any:
-    """Return the pictures that are drawn in :mod:`vecuq.plots`; imported on first use, for they bring matplotlib."""
+    """Return pictures, which bring matplotlib, and cards, which bring pipelines: imported on first use."""
     if name in ("coverage_picture", "draw_curves", "picture_of"):
         from vecuq import plots
 
         return getattr(plots, name)
+    if name in ("Card", "card"):
+        from vecuq.report import cards
+
+        return getattr(cards, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
