@@ -6,7 +6,9 @@ import csv
 import io
 import math
 import shlex
+from collections.abc import Sequence
 
+from vecuq._draw import printable
 from vecuq.baselines import Conformal
 from vecuq.gate import Gate
 from vecuq.ranker import CrossRanker, Ranker
@@ -98,8 +100,8 @@ def _has_rates(subject: Subject) -> bool:
 def _drift(subject: Subject) -> Check:
     name = shlex.quote(subject.name)
     order = subject.ranker
-    columns = "" if order is None else f" --columns {_typed(order.columns)}"
-    flip = "" if order is None or not order.flipped else f" --flip {_typed(sorted(order.flipped))}"
+    columns = "" if order is None else _option("--columns", order.columns)
+    flip = "" if order is None else _option("--flip", sorted(order.flipped))
     no_stream = isinstance(subject.thing, Gate) or isinstance(order, CrossRanker)
     watch = () if no_stream else (f"vecuq monitor {name} later.parquet --state drift.vecuq",)
     return Check(
@@ -108,8 +110,10 @@ def _drift(subject: Subject) -> Check:
     )
 
 
-def _typed(names: tuple[str, ...] | list[str]) -> str:
-    """Return names as a shell takes them for one option."""
+def _option(option: str, names: Sequence[str]) -> str:
+    """Return an option with names as a shell takes them; nothing without any, or where one cannot be printed."""
+    if not names or any(printable(name) != name for name in names):
+        return ""
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(names)
-    return shlex.quote(line.getvalue())
+    return f" {option} {shlex.quote(line.getvalue())}"

@@ -54,7 +54,7 @@ def _breaking(subject: Subject) -> list[str]:
         needed = held_for_confidence(subject.ranker.settings.alpha, 0.9)
         found.append(
             f"One calibration set: rates are promised on average over sets. To keep alpha "
-            f"{subject.ranker.settings.alpha:g} for this one set with confidence 0.9, at least {needed:,} held-back "
+            f"{subject.ranker.settings.alpha:g} for this one set, at confidence 0.9, at least {needed:,} held-back "
             f"{subject.ranker.held.unit} are needed; there are {subject.ranker.held.count:,}."
         )
     return [*found, *_of_pipeline(subject)]
@@ -108,8 +108,8 @@ def _of_gate(gate: Gate) -> list[str]:
 def _few_labels(gate: Gate) -> str:
     found = gate.certificate()
     return (
-        f"Few labels: the evidence is {found.n_accepted:,} accepted labels. When rows, model or labelling change, it is "
-        f"evidence of the past, and new labels are needed."
+        f"Few labels: the evidence is {found.n_accepted:,} accepted labels. When rows, model or labelling change, it "
+        f"is evidence of the past, and new labels are needed."
     )
 
 

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from vecuq._draw import Section, fragment, fragment_css, name_html, page_environment, paragraph, text_html
+from vecuq._draw import (
+    Section,
+    fragment,
+    fragment_css,
+    name_html,
+    page_environment,
+    paragraph,
+    printable,
+    text_html,
+)
 from vecuq.report.cards.card import Blank, Card, Check, Promise, Table
 from vecuq.report.cards.words import ABOUT, ASSUMES, HEADS, NOTHING, TO_FILL_IN, foot_of
 
@@ -10,9 +19,13 @@ from vecuq.report.cards.words import ABOUT, ASSUMES, HEADS, NOTHING, TO_FILL_IN,
 def page_of(card: Card) -> str:
     """Return the card as one self-contained HTML page."""
     page = page_environment("vecuq.report").get_template("card.html.j2")
-    kind = card.kind[0].upper() + card.kind[1:]
     return page.render(
-        title=card.title, kind=kind, about=ABOUT, style=fragment_css(), sections=sections_of(card), foot=foot_of(card)
+        title=printable(card.title),
+        kind=card.kind[0].upper() + card.kind[1:],
+        about=ABOUT,
+        style=fragment_css(),
+        sections=sections_of(card),
+        foot=foot_of(card),
     )
 
 
@@ -43,11 +56,11 @@ def _promises(card: Card) -> str:
 
 
 def _promise(one: Promise) -> str:
-    return (
-        f'<div class="promise">{paragraph(one.promise, kind="strong")}'
-        f"<dl><dt>{ASSUMES}</dt><dd>{text_html(one.assumption)}</dd><dt>Theorem</dt><dd>{text_html(one.theorem)}</dd>"
-        f"<dt>About</dt><dd>{text_html(one.about)}</dd></dl></div>"
-    )
+    about = one.about[0].upper() + one.about[1:]
+    parts = {ASSUMES: one.assumption, "Theorem": one.theorem}
+    facts = "".join(f"<dt>{name}</dt><dd>{text_html(text)}</dd>" for name, text in parts.items())
+    said = paragraph(one.promise, kind="strong")
+    return f'<div class="promise"><h3>{text_html(about)}</h3>{said}<dl>{facts}</dl></div>'
 
 
 def _list(items: tuple[str, ...]) -> str:
