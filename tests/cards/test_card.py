@@ -271,7 +271,6 @@ def test_the_command_writes_markdown_and_html_and_prints(run, tmp_path):
     assert shown == card(tmp_path / "gate.vecuq").to_markdown()
     found = json.loads(run("card", tmp_path / "gate.vecuq", "-o", "-", "--json").stdout)
     assert found["promises"][0]["promise"].startswith("With confidence 90 %")
-    assert run("card", tmp_path / "gate.vecuq", "-o", tmp_path / "card.md").exit_code == 0  # a card replaces a card
 
 
 def test_the_command_overwrites_nothing_else(refused, tmp_path):
@@ -280,6 +279,8 @@ def test_the_command_overwrites_nothing_else(refused, tmp_path):
     (tmp_path / "use.md").write_text("# Use\n")
     (tmp_path / "rows.csv").write_text("a\n1\n")
     gate = tmp_path / "gate.vecuq"
+    (tmp_path / "card.md").write_text(card(gate).to_markdown() + "filled in by hand")
+    assert "card.md holds text, not a card to be filled in" in refused("card", gate, "-o", tmp_path / "card.md")
     assert "must end in .md or .html" in refused("card", gate, "-o", gate)
     assert "holds text, not a web page" in refused("card", gate, "-o", tmp_path / "notes.html")
     assert "one of the files" in refused("card", gate, "-o", tmp_path / "use.md", "--owner", tmp_path / "use.md")

@@ -13,8 +13,9 @@ from vecuq.report import Card, card
 from vecuq.table import PathLike, is_stdio, is_table_name
 from vecuq.workflows.places import refuse_place
 
-# What is written, by the ending of the name; the kinds are those of `contents`.
-_KINDS = {".md": "sheet", ".html": "page", ".htm": "page"}
+# What is written, by the ending of the name; the kinds are those of `contents`. No text counts as a card that may be
+# replaced: its owner may have filled it in.
+_KINDS = {".md": "card", ".html": "page", ".htm": "page"}
 # An intended use is a page or two, never more.
 _MOST_TEXT = 100_000
 
