@@ -76,7 +76,7 @@ def words_of(text):
 
 def is_plain(text):
     """Whether a command has nothing that only a shell understands."""
-    return not re.search(r"[$`*?|&;<>(){}~]", QUOTES.sub("", text))
+    return not re.search(r"[$`*?|&;<>(){}~]", re.sub(r"(^|\s)#.*", "", QUOTES.sub("", text)))
 
 
 def check_command(text):
@@ -120,14 +120,12 @@ def check_vecuq(words):
     """Refuse a command or an option that the command line does not know; nothing is run."""
     command, rest = get_command(app), list(words)
     context = command.make_context("vecuq", [], resilient_parsing=True)
-    if rest and not rest[0].startswith("-"):
-        name = rest.pop(0)
-        command = command.get_command(context, name)
-        if command is None:
-            raise CommandError(f"There is no command `vecuq {name}`.")
-        context = command.make_context(name, [], parent=context, resilient_parsing=True)
-    context.resilient_parsing = False  # which would take any option
+    context.resilient_parsing = False  # which would take any command
     try:
+        if rest and not rest[0].startswith("-"):
+            name, command, rest = command.resolve_command(context, rest)
+            context = command.make_context(name, [], parent=context, resilient_parsing=True)
+        context.resilient_parsing = False  # and any option
         command.make_parser(context).parse_args(rest)
     except Exception as error:
         raise CommandError(f"`vecuq {shlex.join(words)}`: {error}") from None
