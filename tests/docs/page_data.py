@@ -42,12 +42,21 @@ def write_table(path, *args, **how):
     pyarrow.csv.write_csv(table, path) if path.suffix == ".csv" else pq.write_table(table, path)
 
 
-def answer_lines(n_rows, seed=0):
-    """Return answers as vecuq reads them from lines, with labels, a topic, a session and references."""
+def answer_lines(n_rows, seed=0, errors=0.2):
+    """Return answers as vecuq reads them from lines, with labels, a topic, a session and references.
+
+    A sixth of the answers could be wrong, those that their samples doubt most; ``errors`` is the share of them that is.
+    """
     answers, wrong = sampled_answers(n_rows, seed)
+    wrong &= np.random.default_rng(seed).random(n_rows) < errors
     return [
         {
-            **{"vecuq_answers": 1, "id": f"q{seed}-{k}", "question": QUESTION, "references": ["Goethe wrote it"]},
+            **{
+                "vecuq_answers": 1,
+                "id": f"q{seed}-{k}",
+                "question": QUESTION,
+                "references": ["Schiller" if bad else "Goethe wrote it"],
+            },
             **{"greedy": {"text": one["text"], "logprobs": one["logprobs"]}, "samples": one["samples"]},
             "quality": float(not bad),
             "meta": {"label": int(bad), "topic": TOPICS[k % 3], "session": f"s{k}"},
@@ -66,9 +75,9 @@ def write_texts(path, n_rows, seed=0):
     with Path(path).open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["question", "response", *(f"sample_{k + 1}" for k in range(4)), "label"])
-        for line in answer_lines(n_rows, seed):
+        for k, line in enumerate(answer_lines(n_rows, seed)):
             samples = [one["text"] for one in line["samples"]]
-            writer.writerow([QUESTION, line["greedy"]["text"], *samples, line["meta"]["label"]])
+            writer.writerow([f"Who wrote book {k}?", line["greedy"]["text"], *samples, line["meta"]["label"]])
 
 
 @cache

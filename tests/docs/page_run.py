@@ -21,6 +21,7 @@ from page_commands import (
     words_of,
 )
 from page_outputs import difference
+from page_server import language_model
 from started import started
 
 # As on a terminal of this width without colours, so that tables fit into a page.
@@ -70,6 +71,16 @@ def alone(folder):
         close_pictures()
 
 
+@contextmanager
+def strict_warnings():
+    """Turn warnings into errors, but for those that other packages give each other about their future."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for package in ("dask", "distributed"):
+            warnings.filterwarnings("ignore", category=DeprecationWarning, module=rf"{package}\.")
+        yield
+
+
 def _lies_in(module, folder):
     return str(getattr(module, "__file__", None) or "").startswith(str(folder))
 
@@ -85,7 +96,7 @@ class PageRun:
 
     def __init__(self, page, programs, services):
         self.page, self.programs, self.services = page, programs, services
-        self.names = {"__name__": "__main__"}
+        self.names = {"__name__": "__main__", "serve_model": self.serve_model, "listens_at": self.listens_at}
         self.addresses = {}  # where services of the page listen, by the port that the page names
         self.said = ""
 
@@ -139,8 +150,7 @@ class PageRun:
         code = compile("\n" * (block.line - 1) + self._here(block.code), str(self.page), "exec", dont_inherit=True)
         printed = io.StringIO()
         try:
-            with warnings.catch_warnings(), redirect_stdout(printed):
-                warnings.simplefilter("error")
+            with strict_warnings(), redirect_stdout(printed):
                 exec(code, self.names)  # noqa: S102 - our own text
         finally:
             self._keep(printed.getvalue())
@@ -198,6 +208,14 @@ class PageRun:
         service = self.services.enter_context(started(*words, **ours))
         self.addresses[port] = service.port
         return ""
+
+    def listens_at(self, port, address):
+        """Say where something really listens that the page calls by this port; for hidden preparation."""
+        self.addresses[str(port)] = str(address).rpartition(":")[2]
+
+    def serve_model(self, port):
+        """Let a stand-in for a language model listen where the page says; for hidden preparation."""
+        self.addresses[str(port)] = self.services.enter_context(language_model())
 
 
 class FailedCommandError(CommandError):
