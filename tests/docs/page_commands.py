@@ -8,6 +8,7 @@ Everything else is refused: the block needs `<!-- skip: reason -->`.
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -28,6 +29,10 @@ QUOTES = re.compile(r"'[^']*'|\"(?:[^\"\\$`]|\\.)*\"")
 HERE_DOCUMENT = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 ASSIGNED = re.compile(r"^\w+=")
 REDIRECTED = re.compile(r"^(?P<command>.*?)\s+>\s*(?P<file>[\w./-]+)$", re.DOTALL)
+# Web pages fetch files; node knows only whole addresses.
+FETCH = """import { readFileSync } from "node:fs";
+globalThis.fetch = async (name) => ({ text: async () => readFileSync(name, "utf8") });
+"""
 SECONDS = 60  # after which a command is given up; nothing is asserted about time
 
 
@@ -166,6 +171,15 @@ def run_in_shell(text, programs):
         stdin=subprocess.DEVNULL,
     )
     return done.returncode, done.stdout, done.stderr
+
+
+def run_script(code):
+    """Run a JavaScript module in node, where `fetch` reads the files of this folder; nothing without node."""
+    if shutil.which("node") is None:
+        return 0, "", ""
+    Path("block.mjs").write_text(code, "utf-8")
+    Path("fetch.mjs").write_text(FETCH, "utf-8")
+    return run_in_shell("node --import ./fetch.mjs block.mjs", Path())
 
 
 def make_programs(folder):

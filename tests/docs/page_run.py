@@ -1,5 +1,6 @@
 """Runs the blocks of a page in order: one namespace, one folder, one environment for all of them."""
 
+import gc
 import io
 import os
 import re
@@ -8,7 +9,7 @@ import warnings
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 
-from page_blocks import blocks_of
+from page_blocks import RUN, blocks_of
 from page_commands import (
     REDIRECTED,
     CommandError,
@@ -17,6 +18,7 @@ from page_commands import (
     is_plain,
     make_programs,
     run_in_shell,
+    run_script,
     run_vecuq,
     words_of,
 )
@@ -43,12 +45,14 @@ def run_page(page, folder):
 def run_text(text, page, folder):
     """Run the blocks of a text as those of this page."""
     blocks = blocks_of(text, page.name)
-    if not any(block.language in ("python", "sh") for block in blocks):
+    if not any(block.language in RUN for block in blocks):
         return
     with alone(folder / "page"), ExitStack() as services:
         run = PageRun(page, make_programs(folder / "programs"), services)
         for block in blocks:
             run.block(block)
+        run.names.clear()
+        gc.collect()  # what a page leaves open is seen here, not at the end of all tests
 
 
 @contextmanager
@@ -112,7 +116,7 @@ class PageRun:
     def _run(self, block):
         """Run a block; it must fail if the page says so, and must not otherwise."""
         try:
-            self._python(block) if block.language == "python" else self._sh(block)
+            {"python": self._python, "sh": self._sh, "js": self._js}[block.language](block)
         except (Exception, SystemExit) as error:
             if block.fails:
                 self.said += f"{type(error).__name__}: {error}" if block.language == "python" else ""
@@ -170,6 +174,11 @@ class PageRun:
             raise
         finally:
             self._keep("".join(said))
+
+    def _js(self, block):
+        code, out, errors = run_script(self._here(block.code))
+        self._keep(out + errors)
+        _checked("node", code, out + errors)
 
     def _command(self, text):
         """Run one command line; return what it printed."""
