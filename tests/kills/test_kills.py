@@ -106,6 +106,7 @@ WRITERS = {
     "decide": Writer(("python", DECIDE), ("out.csv", "out.vecuq")),
     "update": Writer(("python", UPDATE), ("out.vecuq",)),
     "export": Writer(("export", "m.vecuq", "-o", "out.json"), ("out.json",)),
+    "card": Writer(("card", "m.vecuq", "-o", "out.html"), ("out.html",)),
     "feedback": Writer(("feedback", "s.sqlite", "-o", "out.csv"), ("out.csv",)),
     "demo": Writer(("demo", "-o", "out"), ("out",)),
     "reproduce": Writer(("reproduce", "toy", "-o", "out"), ("out",)),
