@@ -4,11 +4,11 @@ import os
 import sys
 from pathlib import Path
 
+from vecuq import __version__
+
 os.environ.setdefault("MPLBACKEND", "Agg")
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
-
-from vecuq import __version__
 
 project = "vecuq"
 author = "The vecuq founders"
@@ -16,6 +16,7 @@ project_copyright = "the vecuq founders, Apache-2.0"
 version = release = __version__
 
 extensions = [
+    "api",
     "contents",
     "myst_parser",
     "numpydoc",
@@ -40,7 +41,11 @@ myst_dmath_allow_space = False
 
 # Signatures stand in the page; numpydoc reads the parameters.
 autodoc_typehints = "none"
+autodoc_mock_imports = ["litellm", "mlflow", "openai", "opentelemetry", "pyspark"]
 autosummary_generate = False
+# A name in a docstring that leads nowhere is an error.
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(collections|numpy|np|sklearn|typing)\..*")]
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 

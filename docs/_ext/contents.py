@@ -29,6 +29,8 @@ MADE = {
     "benchmarks/RESULTS.md": "docs/project/benchmarks.md",
     "benchmarks/GATES.md": "docs/project/gates.md",
     "deploy/README.md": "docs/project/deploy.md",
+    "docs/gallery/GALLERY_HEADER.rst": "docs/built/gallery/index.rst",
+    "docs/validation/GALLERY_HEADER.rst": "docs/built/validation/index.rst",
 }
 GALLERY_SCRIPT = re.compile(r"docs/(gallery|validation)/(\w+)\.py")
 
@@ -69,14 +71,14 @@ def split_code(text: str) -> list[tuple[bool, str]]:
 
 
 def toctree_of(text: str, page: str) -> str:
-    """Give the hidden navigation of an index page: what stands between its marks, else its links into its own folder."""
+    """Give the navigation of an index page: the links between its marks, else those into its own folder."""
     marked = PAGES.findall(text)
     prose = "".join(marked) if marked else "".join(piece for is_code, piece in split_code(text) if not is_code)
     links = [match.group(1) for match in LINK.finditer(prose)]
     targets = [_target(link, page) for link in links if not ABSOLUTE.match(link)]
     here = posixpath.dirname(page)
-    names = [posixpath.relpath(name, here).removesuffix(".md") for name in targets if name.endswith(".md")]
-    wanted = dict.fromkeys(name for name in names if marked or not name.startswith(".."))
+    names = [posixpath.relpath(name, here) for name in targets if name.endswith((".md", ".rst"))]
+    wanted = dict.fromkeys(posixpath.splitext(name)[0] for name in names if marked or not name.startswith(".."))
     if not wanted:
         return ""
     return "\n\n```{toctree}\n:hidden:\n:maxdepth: 2\n\n" + "\n".join(wanted) + "\n```\n"
