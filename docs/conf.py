@@ -17,6 +17,7 @@ version = release = __version__
 
 extensions = [
     "api",
+    "catalogue",
     "contents",
     "myst_parser",
     "numpydoc",

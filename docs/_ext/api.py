@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,11 +49,14 @@ def room_page(room: str) -> str:
     here = [one for one in names if home_of(one) == one.path]
     head = [_title(room, "="), f".. module:: {room}", about]
     table = [_table(title, [_in_table(one) for one in names if one.kind == kind]) for kind, title in _KINDS.items()]
-    entries = [_entry(one) for one in here]
-    return "\n\n".join(part for part in [*head, *table, *entries] if part) + "\n"
+    constants = [_entry(one) for one in here if one.kind == "data"]
+    entries = [_entry(one) for one in here if one.kind != "data"]
+    last = [".. rubric:: Constants", *constants] if constants else []
+    return "\n\n".join(part for part in [*head, *table, *entries, *last] if part) + "\n"
 
 
-_KINDS = {"class": "Classes", "function": "Functions", "data": "Constants"}
+_KINDS = {"class": "Classes", "function": "Functions"}
+_SHORT = 80  # characters of a value that is shown
 
 
 def home_of(one: Public) -> str:
@@ -107,10 +111,22 @@ def _entry(one: Public) -> str:
     if one.kind == "function":
         return f".. autofunction:: {one.path}"
     if one.kind == "data":
-        return f".. autodata:: {one.path}\n   :no-value:"
+        shown = repr(one.value)
+        value = f"\n   :value: {shown}" if len(shown) <= _SHORT and "<" not in shown else ""
+        return f".. py:data:: {one.name}{value}\n\n   {comment_on(one)}".rstrip()
     members = own_members(one.value) if one.value is not None else []
     listed = f"\n   :members: {', '.join(members)}\n   :member-order: bysource" if members else ""
     return f".. autoclass:: {one.path}{listed}"
+
+
+def comment_on(one: Public) -> str:
+    """Return the comment above the line that defines a constant; empty if there is none."""
+    source = inspect.getsourcefile(importlib.import_module(one.module)) or ""
+    defined = re.compile(rf"((?:^# .*\n)*)^{one.name}(?::[^=\n]+)? = ", re.MULTILINE)
+    files = sorted(Path(source).parent.rglob("*.py")) if source.endswith("__init__.py") else [Path(source)]
+    found = (defined.search(file.read_text(encoding="utf-8")) for file in files)
+    lines = next((match[1].splitlines() for match in found if match), [])
+    return " ".join(line.removeprefix("# ") for line in lines)
 
 
 def _other_name(app: Sphinx, env: Any, node: Any, content: Any) -> Any:

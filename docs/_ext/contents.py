@@ -44,7 +44,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
 def prepared(text: str, page: str, at: str | None = None) -> str:
     """Give the text of ``page`` (its path in the repository) as the site reads it, at the place ``at``."""
     at = at or page
-    listed = toctree_of(text, page) if posixpath.basename(at) in ("index.md", "README.md") else ""
+    listed = toctree_of(text, page) if posixpath.basename(at) in ("index.md", "README.md") or PAGES.search(text) else ""
     pieces = [piece if is_code else _mended(piece, page, at) for is_code, piece in split_code(text)]
     return "".join(pieces) + listed
 
