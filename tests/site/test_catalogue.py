@@ -123,8 +123,8 @@ def test_a_row_far_from_the_training_rows_is_more_uncertain(entry):
 def test_only_the_direction_between_classes_counts_for_a_relative_distance(entry):
     rows, labels, near, far = random_rows()
     fitted = entry.made_of.compute.fit(rows, labels)
-    for way in (-1, 1):
-        assert fitted.score(near).max() < fitted.score(near + [[0.0, 40.0 * way, 0.0]]).min()
+    for way in (-40.0, 40.0):
+        assert fitted.score(near).max() < fitted.score(near + np.array([0.0, way, 0.0])).min()
     assert fitted.score(near).max() > fitted.score(far).min()
 
 
