@@ -1,7 +1,7 @@
 """The code blocks of a Markdown page, in page order, each with its marks.
 
-The rules are those of CONTRIBUTING.md: every fence has a language; `python` and `sh` are run; a mark stands on the
-line above its block and says why; `<!-- run` ... `-->` holds Python (or, with `run sh`, commands) that prepares the
+The rules are those of CONTRIBUTING.md: every fence has a language; `python`, `sh` and `js` are run; a mark stands on
+the line above its block and says why; `<!-- run` ... `-->` holds Python (with `run sh`, commands) that prepares the
 page and is not shown.
 """
 
@@ -9,8 +9,8 @@ import json
 import re
 from dataclasses import dataclass
 
-RUN = ("python", "sh")
-SHOWN = ("text", "json", "js", "html", "css", "yaml", "toml", "ini", "csv", "sql", "latex", "bibtex", "dockerfile")
+RUN = ("python", "sh", "js")
+SHOWN = ("text", "json", "html", "css", "yaml", "toml", "ini", "csv", "sql", "latex", "bibtex", "dockerfile")
 # What people write for languages that have another name here.
 OTHER_NAMES = {"bash": "sh", "shell": "sh", "console": "sh", "py": "python", "pycon": "python", "python3": "python"}
 # Directives of Sphinx that show code and would not be run.

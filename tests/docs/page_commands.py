@@ -8,6 +8,7 @@ Everything else is refused: the block needs `<!-- skip: reason -->`.
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -28,6 +29,10 @@ QUOTES = re.compile(r"'[^']*'|\"(?:[^\"\\$`]|\\.)*\"")
 HERE_DOCUMENT = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 ASSIGNED = re.compile(r"^\w+=")
 REDIRECTED = re.compile(r"^(?P<command>.*?)\s+>\s*(?P<file>[\w./-]+)$", re.DOTALL)
+# Web pages fetch files; node knows only whole addresses.
+FETCH = """import { readFileSync } from "node:fs";
+globalThis.fetch = async (name) => ({ text: async () => readFileSync(name, "utf8") });
+"""
 SECONDS = 60  # after which a command is given up; nothing is asserted about time
 
 
@@ -76,7 +81,7 @@ def words_of(text):
 
 def is_plain(text):
     """Whether a command has nothing that only a shell understands."""
-    return not re.search(r"[$`*?|&;<>(){}~]", QUOTES.sub("", text))
+    return not re.search(r"[$`*?|&;<>(){}~]", re.sub(r"(^|\s)#.*", "", QUOTES.sub("", text)))
 
 
 def check_command(text):
@@ -120,14 +125,12 @@ def check_vecuq(words):
     """Refuse a command or an option that the command line does not know; nothing is run."""
     command, rest = get_command(app), list(words)
     context = command.make_context("vecuq", [], resilient_parsing=True)
-    if rest and not rest[0].startswith("-"):
-        name = rest.pop(0)
-        command = command.get_command(context, name)
-        if command is None:
-            raise CommandError(f"There is no command `vecuq {name}`.")
-        context = command.make_context(name, [], parent=context, resilient_parsing=True)
-    context.resilient_parsing = False  # which would take any option
+    context.resilient_parsing = False  # which would take any command
     try:
+        if rest and not rest[0].startswith("-"):
+            name, command, rest = command.resolve_command(context, rest)
+            context = command.make_context(name, [], parent=context, resilient_parsing=True)
+        context.resilient_parsing = False  # and any option
         command.make_parser(context).parse_args(rest)
     except Exception as error:
         raise CommandError(f"`vecuq {shlex.join(words)}`: {error}") from None
@@ -168,6 +171,15 @@ def run_in_shell(text, programs):
         stdin=subprocess.DEVNULL,
     )
     return done.returncode, done.stdout, done.stderr
+
+
+def run_script(code):
+    """Run a JavaScript module in node, where `fetch` reads the files of this folder; nothing without node."""
+    if shutil.which("node") is None:
+        return 0, "", ""
+    Path("block.mjs").write_text(code, "utf-8")
+    Path("fetch.mjs").write_text(FETCH, "utf-8")
+    return run_in_shell("node --import ./fetch.mjs block.mjs", Path())
 
 
 def make_programs(folder):

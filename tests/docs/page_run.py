@@ -1,5 +1,6 @@
 """Runs the blocks of a page in order: one namespace, one folder, one environment for all of them."""
 
+import gc
 import io
 import os
 import re
@@ -8,7 +9,7 @@ import warnings
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 
-from page_blocks import blocks_of
+from page_blocks import RUN, blocks_of
 from page_commands import (
     REDIRECTED,
     CommandError,
@@ -17,10 +18,12 @@ from page_commands import (
     is_plain,
     make_programs,
     run_in_shell,
+    run_script,
     run_vecuq,
     words_of,
 )
 from page_outputs import difference
+from page_server import language_model
 from started import started
 
 # As on a terminal of this width without colours, so that tables fit into a page.
@@ -42,12 +45,14 @@ def run_page(page, folder):
 def run_text(text, page, folder):
     """Run the blocks of a text as those of this page."""
     blocks = blocks_of(text, page.name)
-    if not any(block.language in ("python", "sh") for block in blocks):
+    if not any(block.language in RUN for block in blocks):
         return
     with alone(folder / "page"), ExitStack() as services:
         run = PageRun(page, make_programs(folder / "programs"), services)
         for block in blocks:
             run.block(block)
+        run.names.clear()
+        gc.collect()  # what a page leaves open is seen here, not at the end of all tests
 
 
 @contextmanager
@@ -70,6 +75,16 @@ def alone(folder):
         close_pictures()
 
 
+@contextmanager
+def strict_warnings():
+    """Turn warnings into errors, but for those that other packages give each other about their future."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for package in ("dask", "distributed"):
+            warnings.filterwarnings("ignore", category=DeprecationWarning, module=rf"{package}\.")
+        yield
+
+
 def _lies_in(module, folder):
     return str(getattr(module, "__file__", None) or "").startswith(str(folder))
 
@@ -85,7 +100,7 @@ class PageRun:
 
     def __init__(self, page, programs, services):
         self.page, self.programs, self.services = page, programs, services
-        self.names = {"__name__": "__main__"}
+        self.names = {"__name__": "__main__", "serve_model": self.serve_model, "listens_at": self.listens_at}
         self.addresses = {}  # where services of the page listen, by the port that the page names
         self.said = ""
 
@@ -101,7 +116,7 @@ class PageRun:
     def _run(self, block):
         """Run a block; it must fail if the page says so, and must not otherwise."""
         try:
-            self._python(block) if block.language == "python" else self._sh(block)
+            {"python": self._python, "sh": self._sh, "js": self._js}[block.language](block)
         except (Exception, SystemExit) as error:
             if block.fails:
                 self.said += f"{type(error).__name__}: {error}" if block.language == "python" else ""
@@ -139,8 +154,7 @@ class PageRun:
         code = compile("\n" * (block.line - 1) + self._here(block.code), str(self.page), "exec", dont_inherit=True)
         printed = io.StringIO()
         try:
-            with warnings.catch_warnings(), redirect_stdout(printed):
-                warnings.simplefilter("error")
+            with strict_warnings(), redirect_stdout(printed):
                 exec(code, self.names)  # noqa: S102 - our own text
         finally:
             self._keep(printed.getvalue())
@@ -160,6 +174,11 @@ class PageRun:
             raise
         finally:
             self._keep("".join(said))
+
+    def _js(self, block):
+        code, out, errors = run_script(self._here(block.code))
+        self._keep(out + errors)
+        _checked("node", code, out + errors)
 
     def _command(self, text):
         """Run one command line; return what it printed."""
@@ -198,6 +217,14 @@ class PageRun:
         service = self.services.enter_context(started(*words, **ours))
         self.addresses[port] = service.port
         return ""
+
+    def listens_at(self, port, address):
+        """Say where something really listens that the page calls by this port; for hidden preparation."""
+        self.addresses[str(port)] = str(address).rpartition(":")[2]
+
+    def serve_model(self, port):
+        """Let a stand-in for a language model listen where the page says; for hidden preparation."""
+        self.addresses[str(port)] = self.services.enter_context(language_model())
 
 
 class FailedCommandError(CommandError):

@@ -1,11 +1,10 @@
 """Every script of the gallery and of the validation runs once, as it stands."""
 
 import runpy
-import warnings
 from pathlib import Path
 
 import pytest
-from page_run import alone
+from page_run import alone, strict_warnings
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("docs/gallery", "docs/validation")
@@ -16,8 +15,7 @@ SCRIPTS = [
 
 def run_script(path, folder):
     """Run a script as a program in a folder of its own, beside the modules of its own folder."""
-    with alone(folder / "script"), pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with alone(folder / "script"), pytest.MonkeyPatch.context() as patch, strict_warnings():
         patch.syspath_prepend(str(path.parent))
         patch.setattr("sys.argv", [str(path)])
         return runpy.run_path(str(path), run_name="__main__")
