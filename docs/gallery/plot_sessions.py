@@ -45,9 +45,9 @@ def flagged(n_sessions: int, alpha: float, *, named: bool) -> float:
 cases = ((200, 0.01), (40, 0.05), (20, 0.01))
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    without = [np.mean([flagged(n, alpha, named=False) for _ in range(80)]) for n, alpha in cases]
+    without = [np.mean([flagged(n, alpha, named=False) for _ in range(50)]) for n, alpha in cases]
     # 10 held-back sessions allow no p-value below 1/11: vecuq refuses alpha 0.01.
-    given = [np.mean([flagged(n, alpha, named=True) for _ in range(80)]) for n, alpha in cases[:2]]
+    given = [np.mean([flagged(n, alpha, named=True) for _ in range(50)]) for n, alpha in cases[:2]]
 at = np.arange(3)
 bars.bar(at - 0.2, without, width=0.36, color=VERMILION, hatch="//", edgecolor="white", label="taken for rows")
 bars.bar(at[:2] + 0.2, given, width=0.36, color=BLUE, label="groups=sessions")

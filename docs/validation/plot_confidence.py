@@ -68,8 +68,8 @@ def rate_of_groups(*, by_group: bool) -> float:
     return float(norm.sf(held.threshold(held.rate(0.1, CONFIDENCE))))
 
 
-by_group = np.array([rate_of_groups(by_group=True) for _ in range(runs(1500))])
-by_row = np.array([rate_of_groups(by_group=False) for _ in range(runs(1500))])
+by_group = np.array([rate_of_groups(by_group=True) for _ in range(runs(1000))])
+by_row = np.array([rate_of_groups(by_group=False) for _ in range(runs(1000))])
 checks += [
     rate("confidence", "60 groups, counted as groups", by_group > 0.1, chance),
     rate("confidence", "60 groups, counted as rows", by_row > 0.1, chance, assumed=False),

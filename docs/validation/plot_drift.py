@@ -19,6 +19,7 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 from _checking import BLUE, GREEN, GREY, VERMILION, judged, law, picture, rate, runs
+from scipy.signal import lfilter
 from scipy.special import ndtr
 
 from vecuq import fit_ranker
@@ -42,7 +43,7 @@ def online(calibration, stream):
 def means_of_runs(kind: str):
     """Return the mean p-value of 100 rows, as a normal score: standard normal if they are independent."""
     found = []
-    for _ in range(runs(800)):
+    for _ in range(runs(600)):
         calibration, stream = rng.normal(size=50), rng.normal(size=100)
         fixed = (1.0 + (calibration > stream[:, None]).sum(axis=1)) / 51.0
         p = online(calibration, stream) if kind == "online" else fixed
@@ -61,10 +62,7 @@ checks = [
 
 def evidence(correlation: float, *, every: int = 1):
     noise = rng.normal(size=N_CALIBRATION + N_ROWS) * np.sqrt(1 - correlation**2)
-    rows = np.empty(len(noise))
-    rows[0] = rng.normal()
-    for step in range(1, len(rows)):
-        rows[step] = correlation * rows[step - 1] + noise[step]
+    rows = lfilter([1.0], [1.0, -correlation], noise)  # each row is so much of the one before, and noise
     calibration, stream = rows[:N_CALIBRATION:every], rows[N_CALIBRATION::every]
     p = online(calibration, stream)
     bets = bets_on("both")
@@ -72,9 +70,9 @@ def evidence(correlation: float, *, every: int = 1):
 
 
 paths = {
-    "independent rows": [evidence(0.0) for _ in range(runs(300))],
+    "independent rows": [evidence(0.0) for _ in range(runs(250))],
     "correlation 0.5": [evidence(0.5) for _ in range(runs(60))],
-    "correlation 0.5, every tenth row": [evidence(0.5, every=10) for _ in range(runs(300))],
+    "correlation 0.5, every tenth row": [evidence(0.5, every=10) for _ in range(runs(250))],
 }
 ever = {name: np.array([path.max() >= np.log10(1 / ALPHA) for path in some]) for name, some in paths.items()}
 checks += [rate("monitor", name, ever[name], ALPHA, assumed=name != "correlation 0.5") for name in paths]
@@ -96,9 +94,9 @@ def alarms(size: int, *, groups: bool = False) -> bool:
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # few groups are warned of
     checks += [
-        rate("monitor", "monitor, independent rows", [alarms(1) for _ in range(runs(80))], ALPHA),
+        rate("monitor", "monitor, independent rows", [alarms(1) for _ in range(runs(60))], ALPHA),
         rate("monitor", "monitor, sessions of 5", [alarms(5) for _ in range(runs(30))], ALPHA, assumed=False),
-        rate("monitor", "monitor, one row of each", [alarms(5, groups=True) for _ in range(runs(80))], ALPHA),
+        rate("monitor", "monitor, one row of each", [alarms(5, groups=True) for _ in range(runs(60))], ALPHA),
     ]
 
 # %%
@@ -123,11 +121,11 @@ def looked(looks: int = 5) -> bool:
     return False
 
 
-counted = np.array([beyond() for _ in range(runs(1500))])
+counted = np.array([beyond() for _ in range(runs(1000))])
 checks += [
     rate("drift_counts", "rows beyond a held-back score", counted[:, 0], ALPHA),
     rate("drift_counts", "its quantile taken for the truth", counted[:, 1], ALPHA, assumed=False),
-    rate("drift_counts", "all streams, five looks", [looked() for _ in range(runs(60))], ALPHA),
+    rate("drift_counts", "all streams, five looks", [looked() for _ in range(runs(50))], ALPHA),
 ]
 print(judged(checks))
 

@@ -79,11 +79,11 @@ def bound_fails(gate) -> bool:
 
 right = ~wrong
 checks = [
-    rate("quality", "mean quality 0.8", broken(36, low_quality, quality, quality=0.8), DELTA),
-    rate("flag_targets", "recall 0.8 of the flag", broken(36, low_recall, right, flag_recall=0.8), DELTA),
-    rate("flag_targets", "precision 0.3 of the flag", broken(36, low_precision, right, flag_precision=0.3), DELTA),
-    rate("costs", "costs 10 and 1", broken(36, too_dear, right, cost_wrong=10.0, cost_review=1.0), DELTA),
-    rate("costs", "budget 0.3: bound on errors", broken(36, bound_fails, right, budget=0.3), DELTA),
+    rate("quality", "mean quality 0.8", broken(30, low_quality, quality, quality=0.8), DELTA),
+    rate("flag_targets", "recall 0.8 of the flag", broken(30, low_recall, right, flag_recall=0.8), DELTA),
+    rate("flag_targets", "precision 0.3 of the flag", broken(30, low_precision, right, flag_precision=0.3), DELTA),
+    rate("costs", "costs 10 and 1", broken(30, too_dear, right, cost_wrong=10.0, cost_review=1.0), DELTA),
+    rate("costs", "budget 0.3: bound on errors", broken(30, bound_fails, right, budget=0.3), DELTA),
 ]
 
 # %%
@@ -123,7 +123,7 @@ def of_categories(times: int, *, by: bool = True, simultaneous: bool = False):
     return np.array([breaks_by_category(fitted(~harder, error=0.15, **how)) for _ in range(runs(times))])
 
 
-alone, together, pooled = of_categories(36), of_categories(36, simultaneous=True), of_categories(30, by=False)
+alone, together, pooled = of_categories(30), of_categories(30, simultaneous=True), of_categories(24, by=False)
 checks += [
     rate("categories", "hard category, by itself", alone[:, 1], DELTA),
     rate("categories", "any category, simultaneous", together.any(axis=1), DELTA),
@@ -140,8 +140,8 @@ def rate_breaks(gate) -> bool:
 
 
 checks += [
-    rate("order", "order chosen by the labels", broken(30, rate_breaks, right, error=0.15, order="best"), DELTA),
-    rate("guard", "guard at p-value 0.05", broken(36, rate_breaks, right, error=0.15, guard=0.05), DELTA),
+    rate("order", "order chosen by the labels", broken(24, rate_breaks, right, error=0.15, order="best"), DELTA),
+    rate("guard", "guard at p-value 0.05", broken(30, rate_breaks, right, error=0.15, guard=0.05), DELTA),
 ]
 
 # %%

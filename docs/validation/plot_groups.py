@@ -51,7 +51,7 @@ def p_pair(n_groups: int, alike: float) -> tuple[float, float]:
 
 checks, pairs = [], {}  # alpha 0.05 here, 0.01 where groups are not given
 for n_groups, alike in ((39, 0.0), (39, 0.8), (39, 0.99), (199, 0.8)):
-    pairs[n_groups, alike] = found = np.array([p_pair(n_groups, alike) for _ in range(runs(1500))])
+    pairs[n_groups, alike] = found = np.array([p_pair(n_groups, alike) for _ in range(runs(1000))])
     checks.append(rate("groups", f"{n_groups} groups, alike {alike:g}", flagged(found[:, 0], ALPHA), ALPHA))
 
 # %%
@@ -63,7 +63,7 @@ def ignoring(size: int) -> float:
     return conformal_p_values(rng.normal(size=1) * np.sqrt(1.01), held)[0]
 
 
-ignored = np.array([ignoring(10) for _ in range(runs(1500))])
+ignored = np.array([ignoring(10) for _ in range(runs(1000))])
 checks.append(rate("groups", "20 groups of 10, taken for rows", flagged(ignored, 0.01), 0.01, assumed=False))
 
 # %%
@@ -80,8 +80,8 @@ def of_model(n_groups: int, alpha: float, *, groups: bool) -> tuple[float, bool]
     return float(flags.mean()), bool((flags != (model.uncertainty(new) > model.threshold(alpha))).any())
 
 
-found = np.array([of_model(60, ALPHA, groups=True) for _ in range(runs(150))])
-without = np.array([of_model(20, 0.01, groups=False) for _ in range(runs(150))])
+found = np.array([of_model(60, ALPHA, groups=True) for _ in range(runs(100))])
+without = np.array([of_model(20, 0.01, groups=False) for _ in range(runs(100))])
 codes = np.repeat(np.arange(30), 3)
 tails, held = tail_weights(group_weights(codes)), np.sort(rng.normal(size=90))
 new = rng.normal(size=2000)

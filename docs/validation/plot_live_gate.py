@@ -32,7 +32,7 @@ steps = np.arange(1, N_LABELS + 1)
 
 def rates_of(kind: str):
     """Return the error rate of every label, and the labels, (streams, labels)."""
-    chances = rng.random((runs(100), N_LABELS))
+    chances = rng.random((runs(80), N_LABELS))
     rates = np.full(chances.shape, 0.1)
     if kind == "jump":
         rates = np.where(steps > 120, 0.2, 0.02) * np.ones((len(chances), 1))
@@ -63,7 +63,7 @@ checks.append(
 
 def said_broken(change: float):
     rates = np.where(steps > 150, ALLOWED + change, ALLOWED)
-    _, evidence = doubted(Doubt.new(runs(600)), rates[:, None] > rng.random((runs(600), N_LABELS)).T, ALLOWED)
+    _, evidence = doubted(Doubt.new(runs(400)), rates[:, None] > rng.random((runs(400), N_LABELS)).T, ALLOWED)
     return evidence >= np.log(1 / DELTA)
 
 
@@ -102,7 +102,7 @@ def bounds_too_low() -> tuple[bool, bool, bool]:
     return ever, *(bool(running_error_upper(*counts, DELTA) < truth) for counts in (without, picked))
 
 
-found = np.array([bounds_too_low() for _ in range(runs(40))])
+found = np.array([bounds_too_low() for _ in range(runs(30))])
 checks += [
     rate("running", "live gate, wrong labels lost", found[:, 0], DELTA),
     rate("running", "lost labels left out", found[:, 1], DELTA, assumed=False),
