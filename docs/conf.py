@@ -91,5 +91,6 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
+    "write_computation_times": False,
     "image_srcset": ["2x"],
 }

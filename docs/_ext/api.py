@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 FOLDER = "reference/api"
+# Where the page of all rooms has its table.
+MARK = "<!-- rooms -->"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Write the pages before Sphinx looks for them; lead old and inner names to the place where they are described."""
     app.connect("config-inited", lambda app, config: write_pages(Path(app.srcdir) / FOLDER))
+    app.connect("source-read", _fill)
     app.connect("missing-reference", _other_name)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -38,8 +41,7 @@ def write_pages(folder: Path) -> None:
 
 def api_pages() -> dict[str, str]:
     """Return the text of every page by its file name."""
-    rooms = room_names()
-    return {f"{room}.rst": room_page(room) for room in rooms} | {"index.rst": _index(rooms)}
+    return {f"{room}.rst": room_page(room) for room in room_names()}
 
 
 def room_page(room: str) -> str:
@@ -83,17 +85,20 @@ def _homes() -> dict[int, str]:
 _KNOWN: dict[int, str] = {}
 
 
-def _index(rooms: list[str]) -> str:
-    lines = "\n".join(f"   {room}" for room in rooms)
-    about = "Every public name, by the room (subpackage) that it is imported from. Most work needs only :mod:`vecuq`."
-    listed = "\n".join(f"   * - :doc:`{room} <{room}>`\n     - {_first_sentence(room)}" for room in rooms)
-    table = f".. list-table::\n   :widths: 30 70\n\n{listed}"
-    return "\n\n".join([_title("Python API", "="), about, table, f".. toctree::\n   :hidden:\n\n{lines}"]) + "\n"
+def room_table() -> str:
+    """Return the rooms as a table of Markdown, and as navigation."""
+    rows = "\n".join(f"| [{room}](api/{room}.rst) | {_first_sentence(room)} |" for room in room_names())
+    listed = "\n".join(f"api/{room}" for room in room_names())
+    return f"| room | holds |\n|---|---|\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```"
+
+
+def _fill(app: Sphinx, name: str, source: list[str]) -> None:
+    source[0] = source[0].replace(MARK, room_table()) if MARK in source[0] else source[0]
 
 
 def _first_sentence(room: str) -> str:
     about = inspect.getdoc(importlib.import_module(room)) or ""
-    return " ".join(about.partition("\n\n")[0].split())
+    return " ".join(about.partition("\n\n")[0].split()).replace("``", "`").replace("|", "\\|")
 
 
 def _title(text: str, line: str) -> str:

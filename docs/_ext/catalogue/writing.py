@@ -1,8 +1,9 @@
-"""The pages of the catalogue, written before Sphinx reads them; a picture that is there already is kept."""
+"""The catalogue in its pages: a mark ``<!-- catalogue: text -->`` becomes its entries, each with a picture."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,8 @@ from catalogue.entries import Entry, added, entries
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-FOLDER = "reference/catalogue"
+PICTURES = "reference/catalogue/pictures"
+MARK = re.compile(r"<!-- catalogue: (\w+) -->")
 DRAWN: dict[str, Callable[[Entry], Any]] = {
     function.__name__: function
     for function in (
@@ -46,23 +48,40 @@ SHOWN = {
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Write pages and pictures before Sphinx looks for them."""
-    app.connect("config-inited", lambda app, config: write_pages(Path(app.srcdir) / FOLDER))
+    """Draw the pictures before Sphinx looks for them, and fill in the pages as it reads them."""
+    app.connect("config-inited", lambda app, config: draw_all(Path(app.srcdir) / PICTURES))
+    app.connect("source-read", _fill)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def write_pages(folder: Path) -> None:
-    """Write every page and every picture that changed."""
+def draw_all(folder: Path) -> None:
+    """Draw every picture; those that are there already are kept, unless the code or the data changed."""
     folder.mkdir(parents=True, exist_ok=True)
-    known = entries()
-    for name, text in pages(known).items():
-        file = folder / name
-        if not file.exists() or file.read_text(encoding="utf-8") != text:
-            file.write_text(text, encoding="utf-8")
-    if _is_new(folder / "drawn.txt"):
-        for name, draw in pictures(known).items():
-            saved(draw(), folder / f"{name}.png")
-        (folder / "drawn.txt").write_text(_print(), encoding="utf-8")
+    mark = folder / "drawn.txt"
+    if mark.exists() and mark.read_text(encoding="utf-8") == _print():
+        return
+    for name, draw in pictures(entries()).items():
+        saved(draw(), folder / f"{name}.png")
+    mark.write_text(_print(), encoding="utf-8")
+
+
+def filled(text: str) -> str:
+    """Return a page with the entries of a section in place of its mark."""
+    return MARK.sub(lambda match: section_text(match[1]), text)
+
+
+def section_text(section: str) -> str:
+    """Return all entries of a section as Markdown."""
+    chosen = [one for one in entries() if one.section == section]
+    if section == "risk":
+        return _risk_families(chosen)
+    return "\n\n".join([_overview(chosen), *map(_described, chosen)])
+
+
+def _fill(app: Sphinx, name: str, source: list[str]) -> None:
+    if MARK.search(source[0]):
+        app.env.note_dependency(str(Path(__file__).parent / "entries.toml"))
+        source[0] = filled(source[0])
 
 
 def pictures(known: list[Entry]) -> dict[str, Callable[[], Any]]:
@@ -81,39 +100,6 @@ def picture_name(one: Entry) -> str:
     if one.section == "risk":
         return "risk-" + one.picture.replace("_", "-", 1)
     return f"{one.section}-{one.name}".replace("_", "-").replace(" ", "-")
-
-
-def pages(known: list[Entry]) -> dict[str, str]:
-    """Return the text of each page by its file name."""
-    return {
-        "classifier.md": _page("classifier", "Measures of classifiers", known),
-        "risk.md": _risk_page([one for one in known if one.section == "risk"]),
-        "text.md": _page("text", "Measures of language-model answers", known),
-        "metrics.md": _page("metric", "Metrics", known),
-        "baselines.md": _page("baseline", "Baselines", known),
-    }
-
-
-_INTRODUCED = {
-    "classifier": "$p^{(i)}$ is the prediction of member $i$ of $M$, $\\bar p$ their mean, $z$ logits over $K$ "
-    "classes, $f$ an embedding. One model is an ensemble with $M = 1$. The [risks](risk.md) have their own page.",
-    "text": "$\\ell_t$ is the log-probability and $H_t$ the entropy at token $t$ of $T$, $s_j$ the similarity of the "
-    "answer to sample $j$ of $n$, $S_{ij}$ that of two samples, $A$ their affinity and $W$ the same made symmetric, "
-    "$p_i$ the probability of sample $i$, $C$ a class of meaning. How texts are compared: "
-    "[comparing](../../comparing.md).",
-    "metric": "$u$ is the uncertainty; the first rows are the least uncertain ones. Intervals and tests: "
-    "[evaluate](../../evaluate.md).",
-    "baseline": "Other ways to make one number of several scores, learned from the same calibration rows: $s_k$ is "
-    "score $k$ of $m$ of a new row, $c_k$ are the scores of the $N$ calibration rows, $z$ are z-scores, $C$ is their "
-    "correlation matrix and $p_k = (1 + \\#\\{c_k \\ge s_k\\}) / (N + 1)$. How they compare with vecuq: "
-    "[when it helps](../../when-it-helps.md).",
-}
-
-
-def _page(section: str, title: str, known: list[Entry]) -> str:
-    chosen = [one for one in known if one.section == section]
-    parts = [f"# {title}", _INTRODUCED[section], _overview(chosen), *map(_described, chosen)]
-    return "\n\n".join(parts) + "\n"
 
 
 def _overview(chosen: list[Entry]) -> str:
@@ -137,7 +123,7 @@ def _described(one: Entry) -> str:
     return "\n\n".join(
         [
             f"## {one.name}",
-            f"![{one.name}: {SHOWN[one.picture]}]({picture_name(one)}.png)",
+            f"![{one.name}: {SHOWN[one.picture]}](pictures/{picture_name(one)}.png)",
             f"*{SHOWN[one.picture]}*",
             f"{one.about}.",
             f"$$\n{one.formula}\n$$",
@@ -156,21 +142,13 @@ def _linked(reference: str) -> str:
     return f"{text}, [arXiv:{number}](https://arxiv.org/abs/{number})" if found else text
 
 
-def _risk_page(risks: list[Entry]) -> str:
-    family = added()["risk"]
-    about = (
-        f"{len(risks)} measures of an ensemble's prediction under a proper score $S(q, k)$: what a prediction $q$ "
-        "earns when class $k$ comes true. The truth $\\eta$ is unknown, so both are approximated from the members: "
-        "`bayes_RULE_i`, `excess_RULE_i_j` and `total_RULE_i_j`, with i for the truth and j for the prediction."
-    )
-    listed = "\n".join(f"- **{number}**: {words}" for number, words in family["approximations"].items())
-    parts = ["# Risks under proper scores", about, listed]
+def _risk_families(risks: list[Entry]) -> str:
+    family, parts = added()["risk"], []
     for kind, of_kind in family["kinds"].items():
         parts += [f"## {kind.capitalize()} risk", of_kind["about"], f"$$\n{of_kind['formula']}\n$$"]
-        parts += [
-            _family(kind, rule, [one for one in risks if one.picture == f"{kind}_{rule}"]) for rule in family["rules"]
-        ]
-    return "\n\n".join([*parts, f"Reference: {cited(risks[0])}"]) + "\n"
+        for rule in family["rules"]:
+            parts.append(_family(kind, rule, [one for one in risks if one.picture == f"{kind}_{rule}"]))
+    return "\n\n".join([*parts, f"## References\n\n{cited(risks[0])}"])
 
 
 def _family(kind: str, rule: str, members: list[Entry]) -> str:
@@ -182,7 +160,7 @@ def _family(kind: str, rule: str, members: list[Entry]) -> str:
     return "\n\n".join(
         [
             f"### {kind}, {rule} score",
-            f"![{kind} risk, {rule} score. {shown}]({picture_name(first)}.png)",
+            f"![{kind} risk, {rule} score. {shown}](pictures/{picture_name(first)}.png)",
             f"*{shown}*",
             f"$$\n{of_rule['score']}\n$$",
             f"- Central prediction (3): ${of_rule['central']}$\n- Range: ${first.range}$\n"
@@ -195,7 +173,3 @@ def _print() -> str:
     """Return what changes whenever a picture may look different."""
     here = sorted(Path(__file__).parent.glob("*.*"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in here if file.suffix in (".py", ".toml"))).hexdigest()
-
-
-def _is_new(mark: Path) -> bool:
-    return not mark.exists() or mark.read_text(encoding="utf-8") != _print()
