@@ -11,6 +11,8 @@ LOWEST := .venv-lowest
 ADAPT  := .venv-adapters
 # Spark, which is large and needs a pandas before 3.
 SPARK  := .venv-spark
+# Sphinx, its theme and its extensions.
+DOCS   := .venv-docs
 UV     := .venv-uv/bin/uv
 # What builds the distributions and looks them over.
 DIST   := .venv-dist
@@ -20,7 +22,7 @@ JOBS   ?= auto
 MINUTES ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz test-slow test-models test-adapters test-spark test-lowest check rooms format bench bench-quick gates reproduce dist recording clean
+.PHONY: help demo test fuzz test-slow test-models test-adapters test-spark test-lowest check rooms format bench bench-quick gates reproduce docs dist recording clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -125,6 +127,15 @@ dist: $(DIST)/.installed ## build wheel and sdist, check them, and try the wheel
 recording: $(STAMP) ## record the terminal of the README anew, from the real program; writes docs/img/terminal.svg
 	$(BIN)/python tools/record_terminal.py
 
+$(DOCS)/.installed: pyproject.toml paper-data/pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --editable '.[docs,all]' --editable ./paper-data
+	@touch $@
+
+docs: $(DOCS)/.installed ## the documentation site; writes docs/_build/html/index.html
+	$(DOCS)/bin/python -m sphinx -b html -j 2 -W --keep-going -q docs docs/_build/html
+	$(DOCS)/bin/python tools/check_links.py docs/_build/html
+
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) $(BENCH) $(LOWEST) $(ADAPT) $(SPARK) $(DIST) .venv-uv demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz
+	rm -rf $(VENV) $(BENCH) $(LOWEST) $(ADAPT) $(SPARK) $(DOCS) $(DIST) .venv-uv demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz docs/_build docs/built docs/reference/api docs/reference/catalogue/pictures
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
