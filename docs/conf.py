@@ -55,6 +55,8 @@ html_title = "vecuq"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}
+toc_object_entries_show_parents = "hide"
 html_copy_source = False
 html_theme_options = {
     "logo": {"text": "vecuq"},

@@ -23,6 +23,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", lambda app, config: write_pages(Path(app.srcdir) / FOLDER))
     app.connect("source-read", _fill)
     app.connect("missing-reference", _other_name)
+    app.connect("doctree-read", _link_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -143,6 +144,26 @@ def _other_name(app: Sphinx, env: Any, node: Any, content: Any) -> Any:
         return None
     domain = env.get_domain("py")
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", path, node, content)
+
+
+def _link_names(app: Sphinx, page: Any) -> None:
+    """Make a link of every name such as ``vecuq.gate.Gate`` that stands in a page as code."""
+    from docutils import nodes
+    from sphinx.addnodes import pending_xref
+
+    for literal in list(page.findall(nodes.literal)):
+        name = literal.astext()
+        within = literal.parent
+        if not _NAME.fullmatch(name) or isinstance(within, nodes.reference | nodes.title | pending_xref):
+            continue
+        path = _described_as(name, "")
+        if path:
+            link = pending_xref("", refdomain="py", reftype="obj", reftarget=path, refdoc=app.env.docname)
+            within.replace(literal, link)
+            link += literal
+
+
+_NAME = re.compile(r"vecuq(\.\w+)+")
 
 
 def _described_as(target: str, module: str) -> str | None:

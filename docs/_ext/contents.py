@@ -19,6 +19,7 @@ FENCE = re.compile(r"^(`{3,}|~{3,})")
 COMMENT = re.compile(r"^<!--.*?-->[ \t]*$", re.DOTALL | re.MULTILINE)
 ABSOLUTE = re.compile(r"[a-z]+:|/")
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s#]+)(#[^()\s]*)?\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 PAGES = re.compile(r"<!-- pages -->(.*?)<!-- /pages -->", re.DOTALL)
 # Pages of the site that are made of files outside `docs`, by their path in the repository.
 MADE = {
@@ -71,17 +72,41 @@ def split_code(text: str) -> list[tuple[bool, str]]:
 
 
 def toctree_of(text: str, page: str) -> str:
-    """Give the navigation of an index page: the links between its marks, else those into its own folder."""
+    """Give the navigation of an index page: the links between its marks, else those into its own folder.
+
+    Between marks, each heading becomes a caption of the navigation, and the words of a link its entry.
+    """
     marked = PAGES.findall(text)
-    prose = "".join(marked) if marked else "".join(piece for is_code, piece in split_code(text) if not is_code)
-    links = [match.group(1) for match in LINK.finditer(prose)]
-    targets = [_target(link, page) for link in links if not ABSOLUTE.match(link)]
-    here = posixpath.dirname(page)
-    names = [posixpath.relpath(name, here) for name in targets if name.endswith((".md", ".rst"))]
-    wanted = dict.fromkeys(posixpath.splitext(name)[0] for name in names if marked or not name.startswith(".."))
-    if not wanted:
+    if not marked:
+        prose = "".join(piece for is_code, piece in split_code(text) if not is_code)
+        return _toctree([name for name in _names(prose, page) if not name.startswith("..")])
+    parts = HEADING.split("\n".join(marked))
+    captioned = zip(["", *parts[1::2]], parts[::2], strict=True)
+    return "".join(_toctree(_named(prose, page), caption) for caption, prose in captioned)
+
+
+def _toctree(entries: list[str], caption: str = "") -> str:
+    if not entries:
         return ""
-    return "\n\n```{toctree}\n:hidden:\n:maxdepth: 2\n\n" + "\n".join(wanted) + "\n```\n"
+    options = f":caption: {caption}\n" if caption else ""
+    return "\n\n```{toctree}\n:hidden:\n:maxdepth: 2\n" + options + "\n" + "\n".join(dict.fromkeys(entries)) + "\n```\n"
+
+
+def _names(prose: str, page: str) -> list[str]:
+    """Give the pages that prose links to, relative to its own, without their endings."""
+    return [name for _, name in _linked(prose, page)]
+
+
+def _named(prose: str, page: str) -> list[str]:
+    """Give the same with the words of each link."""
+    return [f"{words} <{name}>" for words, name in _linked(prose, page)]
+
+
+def _linked(prose: str, page: str) -> list[tuple[str, str]]:
+    found = [(match[0], match[1]) for match in LINK.finditer(prose) if not ABSOLUTE.match(match[1])]
+    here = posixpath.dirname(page)
+    pages = [(whole[1 : whole.index("](")], posixpath.relpath(_target(link, page), here)) for whole, link in found]
+    return [(words, posixpath.splitext(name)[0]) for words, name in pages if name.endswith((".md", ".rst"))]
 
 
 def _target(link: str, page: str) -> str:

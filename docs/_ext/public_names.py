@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType, GenericAlias, ModuleType
@@ -69,11 +68,8 @@ def _is_documented(name: str, value: Any) -> bool:
 
 
 def _is_room(room: str, name: str) -> bool:
-    """Whether a name of a room is a module; nothing is imported that could not be."""
-    path = f"{room}.{name}"
-    return path in sys.modules or (
-        name.islower() and isinstance(_value(importlib.import_module(room), name), ModuleType)
-    )
+    """Whether a name of a room is a module; a function may have the name of the module that defines it."""
+    return isinstance(_value(importlib.import_module(room), name), ModuleType)
 
 
 def _value(module: ModuleType, name: str) -> Any:

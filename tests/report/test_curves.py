@@ -19,8 +19,8 @@ from vecuq.evaluation import (
     risk_coverage_curve,
     selective_curves,
 )
+from vecuq.plots.curves import MOST_LINES, MOST_POINTS
 from vecuq.report import draw_curves, picture_of
-from vecuq.report.curves import MOST_LINES, MOST_POINTS
 
 NO_INTERVALS = Bootstrap(0)
 

@@ -14,13 +14,12 @@ import pytest
 from scipy.stats import spearmanr
 
 from vecuq import Settings, fit_ranker
-from vecuq._draw.figures import to_png
 from vecuq.data import demo_files
 from vecuq.errors import MissingValueWarning, TableError
+from vecuq.plots import MOST_POINTS, least_related
 from vecuq.ranker import Diagnostics, meanings_of
 from vecuq.report import build_report, summarise
-from vecuq.report.plots import score_plane, uncertainty_histogram
-from vecuq.report.summary import MOST_POINTS, leading_columns, least_related, spearman
+from vecuq.report.summary import leading_columns, spearman
 from vecuq.table import ScoreTable
 
 SCORES = ["entropy", "mutual_information", "mahalanobis", "knn"]
@@ -397,12 +396,10 @@ def test_long_names_that_differ_at_the_end_can_be_told_apart_and_are_given_in_fu
 
 
 @pytest.mark.parametrize("name", ["预测熵", "عدم اليقين", "\N{FIRE} \N{WOMAN}\N{ZERO WIDTH JOINER}\N{GIRL}", "$x_1$"])
-def test_the_page_and_not_the_picture_writes_the_names_of_columns(name):
+def test_the_page_writes_the_names_of_columns(name):
     names = (name, "knn")
     page = page_of(fit_ranker(calibration(names=names)), new_rows(20, names))
     assert f'<p class="axis across"><bdi>{name}</bdi> →</p>' in page
-    figure = score_plane(np.ones((3, 2)), np.ones(3), threshold=0.5)
-    assert figure.axes[0].get_xlabel() == figure.axes[0].get_ylabel() == ""
 
 
 @pytest.mark.parametrize("letter", ["\x00", "\x1b", "\N{RIGHT-TO-LEFT OVERRIDE}", "\udc80"])
@@ -434,27 +431,3 @@ def test_spearman_of_too_few_or_constant_values_is_none():
     assert spearman(np.array([1.0, 2.0]), np.array([1.0, 2.0])) is None
     assert spearman(np.ones(5), np.arange(5.0)) is None
     assert spearman(np.array([1.0, np.nan, 2.0, 3.0]), np.array([3.0, 9.0, 2.0, 1.0])) == pytest.approx(-1.0)
-
-
-# Drawings
-
-
-def test_the_histogram_shares_add_up_to_one_hundred_with_far_rows_in_the_last_bar():
-    figure = uncertainty_histogram(np.linspace(0.0, 1.0, 50), np.array([0.5, 1e9, np.nan, 0.7]), threshold=0.9)
-    shares = [stair.get_data().values for stair in figure.axes[0].patches]
-    assert [share.sum() for share in shares] == pytest.approx([100.0] * len(shares))
-    assert shares[-1][-1] == pytest.approx(100 / 3)
-    assert "1 beyond in the last bar" in figure.axes[0].get_xlabel()
-
-
-def test_equal_scores_can_be_drawn():
-    same = np.full(9, 0.4)
-    assert to_png(uncertainty_histogram(same, same, threshold=0.4))
-    assert to_png(score_plane(np.column_stack([same, same]), same, threshold=0.4))
-
-
-def test_far_rows_make_an_axis_logarithmic_beyond_the_calibration_range():
-    points = np.array([[0.5, 0.5], [0.2, 1e9], [0.1, 0.3]])
-    figure = score_plane(points, np.array([0.5, 2.0, 0.3]), threshold=1.0)
-    assert [figure.axes[0].get_xscale(), figure.axes[0].get_yscale()] == ["linear", "symlog"]
-    assert figure.axes[0].get_ylabel() == "logarithmic beyond 1"

@@ -1,7 +1,15 @@
 """The catalogue of measures, metrics and baselines: entries, pictures and pages, made when the site is built."""
 
-from catalogue.entries import Entry, entries
-from catalogue.ranges import Interval, Sizes, interval_of
-from catalogue.writing import setup
+from __future__ import annotations
 
-__all__ = ["Entry", "Interval", "Sizes", "entries", "interval_of", "setup"]
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Set up the extension; pictures and matplotlib are needed by the site alone."""
+    from catalogue.writing import setup as set_up
+
+    return set_up(app)

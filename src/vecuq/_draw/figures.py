@@ -10,14 +10,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 # Okabe and Ito's palette, which stays apart for every common kind of colour vision.
-BLUE, VERMILION, INK, GREY = "#0072B2", "#D55E00", "#1b1f24", "#6b7280"
-PALETTE = (VERMILION, BLUE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+BLUE, VERMILION, GREEN, INK, GREY = "#0072B2", "#D55E00", "#009E73", "#1b1f24", "#6b7280"
+PALETTE = (VERMILION, BLUE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+# The lines of a grid, and what a drawing stands on.
+LINE, PAPER = "#e5e7eb", "#ffffff"
 COLOURS = "cividis_r"
 
 
 def blank(width: float = 6.4, height: float = 4.4) -> tuple[Figure, Axes]:
     """Return a figure of one panel that is still readable at half its width."""
-    figure = Figure(figsize=(width, height), dpi=200, layout="constrained", facecolor="white")
+    figure = Figure(figsize=(width, height), dpi=200, layout="constrained", facecolor=PAPER)
     return figure, tidy(figure.subplots())
 
 
@@ -27,7 +29,7 @@ def tidy(axes: Axes) -> Axes:
     axes.spines[["left", "bottom"]].set_color(GREY)
     axes.tick_params(labelsize=12, colors=INK, color=GREY)
     axes.set_axisbelow(True)
-    axes.grid(color="#e5e7eb", linewidth=0.8)
+    axes.grid(color=LINE, linewidth=0.8)
     return axes
 
 

@@ -1,6 +1,7 @@
 """How good an uncertainty is: metrics with intervals, and the curves behind them; never drawings."""
 
 from vecuq.evaluation.auc_interval import roc_auc_interval
+from vecuq.evaluation.bands import Band, kept_band
 from vecuq.evaluation.bootstrap import Bootstrap, Estimate
 from vecuq.evaluation.calibration import (
     Calibration,
@@ -11,8 +12,9 @@ from vecuq.evaluation.calibration import (
     reliability_curve,
 )
 from vecuq.evaluation.comparison import MethodComparison, compare, estimate
-from vecuq.evaluation.curves import BEST, CHANCE, SelectiveCurves, selective_curves
+from vecuq.evaluation.curves import BEST, CHANCE, SelectiveCurves, curve_bands, selective_curves
 from vecuq.evaluation.detection import average_precision, fpr_at_tpr, roc_auc
+from vecuq.evaluation.displays import evaluation_section
 from vecuq.evaluation.generation import (
     PredictionRejection,
     prediction_rejection_area,
@@ -42,6 +44,7 @@ __all__ = [
     "CHANCE",
     "METRICS",
     "TASKS",
+    "Band",
     "Bootstrap",
     "Bounded",
     "Calibration",
@@ -68,13 +71,16 @@ __all__ = [
     "compare",
     "comparison_sheet",
     "coverage_at_error",
+    "curve_bands",
     "estimate",
     "evaluate",
+    "evaluation_section",
     "excess_aurc",
     "expected_calibration_error",
     "find_metrics",
     "fpr_at_tpr",
     "inverted_labels",
+    "kept_band",
     "pareto_share",
     "partial_of",
     "prediction_rejection_area",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vecuq._check import Array
+from vecuq._check import Array, one_of
+from vecuq.conformal import group_codes
 from vecuq.errors import SettingError, TableError
+from vecuq.evaluation.bands import Band, kept_band
 from vecuq.evaluation.generation import prediction_rejection_curve
 from vecuq.evaluation.inputs import methods_of
 from vecuq.evaluation.results import targets_of
@@ -86,15 +89,67 @@ def selective_curves(
     >>> curves.share, curves.values["entropy"].round(3), curves.best.round(3), curves.chance
     (array([0.25, 0.5 , 0.75, 1.  ]), array([0.   , 0.5  , 0.333, 0.5  ]), array([0.   , 0.   , 0.333, 0.5  ]), 0.5)
     """
+    scores = methods_of(uncertainties)
+    return tuple(
+        _curves(task, {name: one[rows] for name, one in scores.items()}, target[rows])
+        for task, target, rows in _judged(scores, error=error, ood=ood, quality=quality)
+    )
+
+
+def curve_bands(
+    uncertainties: Mapping[str, Any],
+    score: str,
+    *,
+    error: Any = None,
+    ood: Any = None,
+    quality: Any = None,
+    groups: Any = None,
+    level: float = 0.95,
+) -> tuple[Band, ...]:
+    """Intervals of one score's curves, over the shares and on the rows of :func:`selective_curves`.
+
+    Parameters
+    ----------
+    score
+        The name of the score.
+    groups, level
+        As in :func:`kept_band`, which says what the intervals promise.
+
+    Examples
+    --------
+    >>> band, = curve_bands({"entropy": [0.1, 0.2, 0.3, 0.4]}, "entropy", error=[0, 0, 1, 0])
+    >>> band.share, band.high.round(2)
+    (array([0.25, 0.5 , 0.75, 1.  ]), array([0.98, 0.84, 0.91, 0.81]))
+    """
+    scores = methods_of(uncertainties)
+    one_of("score", score, list(scores))
+    codes = None if groups is None else group_codes(groups, len(scores[score]))
+    return tuple(
+        _band(task, scores[score][rows], target[rows], None if codes is None else codes[rows], level)
+        for task, target, rows in _judged(scores, error=error, ood=ood, quality=quality)
+    )
+
+
+def _band(task: str, scores: Array, target: Array, groups: Any, level: float) -> Band:
+    """Return the interval of the error rate by the share kept, or of the quality by the share rejected."""
+    if task == "selective":
+        return kept_band(scores, 1.0 - target, level=level, groups=groups)
+    found = kept_band(scores, target, level=level, groups=groups)
+    return Band(1.0 - found.share[::-1], found.low[::-1], found.high[::-1])
+
+
+def _judged(
+    scores: Mapping[str, Array], *, error: Any, ood: Any, quality: Any
+) -> Iterator[tuple[str, Array, NDArray[np.bool_]]]:
+    """Yield each task that has a curve, what it aims at, and on which rows that and every score are known."""
     if error is None and quality is None:
         raise SettingError("Curves need labels: give the quality of each answer, or which predictions are wrong.")
-    scores = methods_of(uncertainties)
     scored = ~np.any([np.isnan(one) for one in scores.values()], axis=0)
     targets = targets_of(len(scored), error=error, ood=ood, quality=quality)
-    return tuple(
-        _curves(task, {name: one[scored & known] for name, one in scores.items()}, target[scored & known])
-        for task, (target, known) in ((task, targets[task]) for task in _CURVES if task in targets)
-    )
+    for task in _CURVES:
+        if task in targets:
+            target, known = targets[task]
+            yield task, target, scored & known
 
 
 def _curves(task: str, scores: dict[str, Array], target: Array) -> SelectiveCurves:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, one_of
+from vecuq._draw import fragment
 from vecuq.conformal import group_codes
 from vecuq.errors import SettingError, TableError
 from vecuq.evaluation.bootstrap import Bootstrap, Estimate
@@ -99,6 +100,11 @@ class Evaluation:
         return {
             method: {key: float(values[k]) for key, values in columns.items()} for k, method in enumerate(self.methods)
         }
+
+    def _repr_html_(self) -> str:
+        from vecuq.evaluation.displays import evaluation_section
+
+        return fragment("", [evaluation_section(self)])
 
 
 def evaluate(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vecuq._check import one_of
-from vecuq._draw import Sheet
+from vecuq._draw import Sheet, fragment
 from vecuq.evaluation.calibration import Calibration
 from vecuq.evaluation.registry import Metric
 from vecuq.evaluation.sheets import TITLES, calibration_sheet
@@ -148,6 +148,11 @@ class SummaryEvaluation:
         n = self.found[self.methods[0], chosen[0].key].n
         down = {one.name: one.higher_is_better for one in chosen}
         return Sheet(task, f"{TITLES[task]} ({n:,} rows)", rows, down=down)
+
+    def _repr_html_(self) -> str:
+        from vecuq.evaluation.displays import evaluation_section
+
+        return fragment("", [evaluation_section(self)])
 
     def _cell(self, method: str, key: str) -> Bounded | None:
         found = self.found[method, key]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from vecuq._draw import fragment
 from vecuq.gate.rule import Rule
 from vecuq.gate.scoring import MODEL
 from vecuq.gate.settings import GateSettings, Learned
@@ -111,6 +112,11 @@ class Certificate:
             for one in self.units
         ]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from vecuq.gate.displays import certificate_section
+
+        return fragment("", [certificate_section(self)])
 
     def _errors(self) -> str:
         """Return how many accepted rows are wrong, or, of a graded quality, their mean loss."""

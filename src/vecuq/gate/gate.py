@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, warn_user
-from vecuq._draw import html_card
+from vecuq._draw import fragment
 from vecuq._files import tensor_bytes, write_tensors
 from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, TableError
 from vecuq.gate.certificate import Certificate, certificate_of
@@ -334,6 +335,7 @@ class Gate:
 
     def _repr_html_(self) -> str:
         if self._learned is None:
-            return f"<code>{self!r}</code>"
-        found = self.certificate()
-        return html_card("Gate", {"promise": found.promise, **dict(found.facts())})
+            return f"<code>{escape(repr(self))}</code>"
+        from vecuq.gate.displays import gate_sections
+
+        return fragment(repr(self), gate_sections(self))

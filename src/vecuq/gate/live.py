@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import in_range, one_line, one_of, whole_number
-from vecuq._draw import html_card
+from vecuq._draw import fragment
 from vecuq._files import tensor_bytes, write_state
 from vecuq.errors import SettingError, TableError
 from vecuq.gate.gate import Gate
@@ -282,7 +282,9 @@ class LiveGate:
         return f"LiveGate({self.state}, {self.audited:,} of {self.accepted:,} accepted rows audited, {self.gate!r})"
 
     def _repr_html_(self) -> str:
-        return html_card("LiveGate", {"state": self.state, "what is known": str(self)})
+        from vecuq.gate.displays import live_sections
+
+        return fragment("LiveGate", live_sections(self))
 
     def _code_of(self, name: str, digest: bytes) -> int | None:
         """Return what is known of a row; None if it was not decided before, or is forgotten."""

@@ -18,7 +18,7 @@ from vecuq._check import Array, finite_rows, keywords_only
 from vecuq._files import tensor_bytes, write_tensors
 from vecuq.answers import record_of
 from vecuq.errors import CalibrationError, SettingError, TableError
-from vecuq.gate import Certificate, Gate, warn_unlike
+from vecuq.gate import Certificate, Gate, certificate_section, warn_unlike
 from vecuq.measures import Measure, find_measures, text
 from vecuq.pipeline.choosing import chosen_measures
 from vecuq.pipeline.coverage import Coverage, without
@@ -351,8 +351,9 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         """Show a fitted pipeline as a card in notebooks, an unfitted one as scikit-learn does."""
         if not hasattr(self, "ranker_"):
             return dict(super()._repr_mimebundle_(**kwargs))
-        facts = {"gate": "none: fitted without labels" if self.gate_ is None else repr(self.gate_)}
-        return {"text/plain": repr(self), "text/html": card_of(self.ranker_, "AnswerPipeline", facts)}
+        facts = {} if self.gate_ else {"gate": "none: fitted without labels"}
+        made = [] if self.gate_ is None else [certificate_section(self.gate_.certificate())]
+        return {"text/plain": repr(self), "text/html": card_of(self.ranker_, "AnswerPipeline", facts, before=made)}
 
     def coverage(self) -> Coverage:
         """Return which answers the certificate is about, by how they were made."""

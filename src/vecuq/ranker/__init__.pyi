@@ -2,10 +2,13 @@ from .artefact import parts_of as parts_of
 from .artefact import ranker_of as ranker_of
 from .cross import CrossRanker as CrossRanker
 from .cross import cross_of as cross_of
-from .describe import card_of as card_of
+from .describe import direction_of as direction_of
 from .describe import meanings_of as meanings_of
 from .describe import weights_line as weights_line
 from .diagnostics import Diagnostics as Diagnostics
+from .displays import card_of as card_of
+from .displays import model_section as model_section
+from .displays import ranking_section as ranking_section
 from .estimator import VecUQ as VecUQ
 from .export import scorer_source as scorer_source
 from .fit import fit_ranker as fit_ranker

@@ -1,4 +1,4 @@
-"""What a ranker says of itself: as plain values, as one line, and as a card."""
+"""What a ranker says of itself: as plain values, as facts, and as one line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vecuq._draw import histogram_svg, html_card
 from vecuq.ranker.weights import Weights
 
 if TYPE_CHECKING:
@@ -144,14 +143,3 @@ def line_of(ranker: Ranker) -> str:
     n_map, n, groups = ranker.diagnostics.n_map, len(ranker.columns), ranker.diagnostics.column_groups
     some += "" if groups is None else f"; in {len(groups)} group{'' if len(groups) == 1 else 's'}"
     return f"Ranker({n} column{'' if n == 1 else 's'}: {some}; {n_map:,} rows in the map, {held_back(ranker)})"
-
-
-def card_of(ranker: Ranker, title: str, facts: dict[str, str] | None = None) -> str:
-    """Return the ranker as a card for notebooks, with more facts on top if there are any."""
-    label = "Uncertainty of the calibration rows; the dashed line is the threshold of the settings"
-    return html_card(
-        title,
-        {**(facts or {}), **facts_of(ranker)},
-        picture=histogram_svg(ranker.calibration_scores, -ranker.offset, label=label),
-        folded={"Settings": ranker.settings.to_dict(), "How the fit went": ranker.diagnostics.to_dict()},
-    )

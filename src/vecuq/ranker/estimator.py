@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from vecuq._check import Array, keywords_only, one_of, warn_user
 from vecuq.conformal import Seed
 from vecuq.errors import CalibrationWarning, SettingError
-from vecuq.ranker.describe import card_of
+from vecuq.ranker.displays import card_of
 from vecuq.ranker.fit import fit_ranker
 from vecuq.ranker.missing import MISSING_CHOICES
 from vecuq.ranker.partial import PartialFit

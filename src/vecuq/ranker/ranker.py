@@ -30,8 +30,9 @@ from vecuq.errors import (
     SettingError,
     TableError,
 )
-from vecuq.ranker.describe import card_of, describe_ranker, line_of
+from vecuq.ranker.describe import describe_ranker, line_of
 from vecuq.ranker.diagnostics import Diagnostics
+from vecuq.ranker.displays import card_of
 from vecuq.ranker.explain import METHODS, contributions_of
 from vecuq.ranker.missing import MISSING_CHOICES, IncompleteRows, by_missing_columns
 from vecuq.ranker.overlap import Overlap, overlap_of

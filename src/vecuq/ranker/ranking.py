@@ -17,6 +17,12 @@ class Ranking:
     images: Array  # (rows, columns)
     p_values: Array | None  # (rows,), None when no rows were held back
 
+    def _repr_html_(self) -> str:
+        from vecuq._draw import fragment
+        from vecuq.ranker.displays import ranking_section
+
+        return fragment("", [ranking_section(self)])
+
 
 class How(TypedDict, total=False):
     """The choices of :meth:`Ranker.rank`, which every method that scores rows takes as well."""

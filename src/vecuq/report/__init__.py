@@ -1,20 +1,21 @@
-"""One page about the ranking of new rows and how far to trust it; risk-coverage and rejection curves."""
+"""Pages: the report on new rows and how far to trust it, and the card of a saved model, gate or pipeline."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from vecuq.ranker import Ranker, Ranking
-from vecuq.report.coverage import coverage_picture
-from vecuq.report.curves import draw_curves, picture_of
 from vecuq.report.html import render_report
-from vecuq.report.summary import plane_of, summarise
+from vecuq.report.summary import summarise
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-__all__ = ["build_report", "coverage_picture", "draw_curves", "picture_of", "summarise"]
+    from vecuq.plots import coverage_picture, draw_curves, picture_of
+    from vecuq.report.cards import Card, card
+
+__all__ = ["Card", "build_report", "card", "coverage_picture", "draw_curves", "picture_of", "summarise"]
 
 
 def build_report(
@@ -47,16 +48,25 @@ def build_report(
     True
     """
     summary = summarise(ranker, new, ranking, title=title, evaluation=evaluation)
-    return render_report(summary, _figures(ranker, new, ranking, tuple(summary["drawn"])))
+    return render_report(summary, _figures(ranker, new, ranking))
 
 
-def _figures(ranker: Ranker, new: pa.Table, ranking: Ranking, drawn: tuple[str, str]) -> dict[str, Figure]:
-    """Draw the histogram of scores and the score plane; matplotlib is imported here, on first use."""
-    from vecuq.report.plots import score_plane, uncertainty_histogram
+def _figures(ranker: Ranker, new: pa.Table, ranking: Ranking) -> dict[str, Figure]:
+    """Draw the histogram of scores and the score map; matplotlib is imported here, on first use."""
+    from vecuq.plots import histogram, score_map
 
-    points, box = plane_of(ranker, ranker.values_of(new), ranking.uncertainty, drawn)
-    threshold = ranker.threshold()
-    return {
-        "histogram": uncertainty_histogram(ranker.calibration_scores, ranking.uncertainty, threshold=threshold),
-        "plane": score_plane(points, ranking.uncertainty, threshold=threshold, box=box),
-    }
+    drawn = {"histogram": histogram(ranker, ranking), "plane": score_map(ranker, new)}
+    return {name: cast("Figure", axes.figure) for name, axes in drawn.items()}
+
+
+def __getattr__(name: str) -> Any:
+    """Return pictures, which bring matplotlib, and cards, which bring pipelines: imported on first use."""
+    if name in ("coverage_picture", "draw_curves", "picture_of"):
+        from vecuq import plots
+
+        return getattr(plots, name)
+    if name in ("Card", "card"):
+        from vecuq.report import cards
+
+        return getattr(cards, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,16 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from vecuq._draw import page_environment
+from vecuq._draw import named, page_environment, shortened
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from matplotlib.figure import Figure
 
-MOST_LETTERS = 60
 DASH = "\N{EN DASH}"
-# They are not printed themselves; emoji and some scripts are written with them.
-JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 
 
 def render_report(summary: Mapping[str, Any], figures: Mapping[str, Figure]) -> str:
@@ -74,27 +71,6 @@ def as_given(value: Any) -> str:
 def fixed(value: Any, decimals: int = 3) -> str:
     """Return a cell as text, fractions with so many decimals."""
     return f"{value:.{decimals}f}" if isinstance(value, float) else shown(value)
-
-
-def shortened(text: Any, most: int = MOST_LETTERS) -> str:
-    """Return a text on one line, cut when long."""
-    line = _printable(str(text)[: 4 * most])
-    return line if len(line) <= most else line[: most - 1] + "…"
-
-
-def named(name: Any, most: int = MOST_LETTERS) -> str:
-    """Return a name on one line; of a long one both ends are kept, for many differ in the last letters only."""
-    line = _printable(str(name))
-    tail = (most - 1) // 3
-    return line if len(line) <= most else f"{line[: most - 1 - tail]}…{line[-tail:]}"
-
-
-def _printable(text: str) -> str:
-    """Return a text on one line, without what a page cannot hold or what would turn the letters after it around."""
-    line = " ".join(text.split())
-    return "".join(
-        letter if letter.isprintable() or letter in JOINERS else "\N{REPLACEMENT CHARACTER}" for letter in line
-    )
 
 
 def count(value: float) -> str:

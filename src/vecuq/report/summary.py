@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vecuq._check import Array, finite_rows, missing_counts
 from vecuq._version import __version__
-from vecuq.doctor import chance_of_as_many, plain_sum, rank_correlation, rank_correlations
+from vecuq.doctor import chance_of_as_many, plain_sum, rank_correlation
 from vecuq.errors import ModelFileError, TableError
+from vecuq.plots import MOST_POINTS, drawn_columns
 from vecuq.ranker import Diagnostics, Ranker, Ranking, Settings, leading_names, meanings_of
 from vecuq.report.words import notes_on
 from vecuq.table import is_added, python_cells
@@ -20,11 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_TOP_ROWS = 15
-# The score plane draws at most so many rows; more would hide each other.
-MOST_POINTS = 4_000
 MOST_OTHER_COLUMNS = 4
-# Enough rows to find the least correlated columns.
-ENOUGH_ROWS = 50_000
 
 
 def summarise(
@@ -47,7 +43,7 @@ def summarise(
         "missing": missing_counts(values, ranker.columns),
         "has_held": ranker.diagnostics.n_held > 0,
         "has_p": ranking.p_values is not None,
-        "drawn": list(drawn_columns(ranker, values)),
+        "drawn": [*drawn_columns(ranker, values), "uncertainty"][:2],
         "flipped": sorted(ranker.flipped),
         "has_box": len(ranker.active) > 1,
         "n_drawn": min(int(np.isfinite(ranking.uncertainty).sum()), MOST_POINTS),
@@ -85,39 +81,6 @@ def _finding(ranker: Ranker, ranking: Ranking) -> dict[str, Any]:
         if ranker.diagnostics.n_held
         else None,
     }
-
-
-def drawn_columns(ranker: Ranker, values: Array) -> tuple[str, str]:
-    """Return what the score plane shows: the least correlated columns; a single one beside the uncertainty."""
-    names = [ranker.columns[k] for k in ranker.active]
-    if len(names) == 1:
-        return names[0], "uncertainty"
-    varying = values[:, ranker.active]
-    complete = varying[finite_rows(varying)]
-    first, second = least_related(complete[:: 1 + len(complete) // ENOUGH_ROWS])
-    return names[first], names[second]
-
-
-def plane_of(ranker: Ranker, values: Array, uncertainty: Array, drawn: Sequence[str]) -> tuple[Array, Array | None]:
-    """Return the scaled points of the score plane, (rows, 2), and the calibration box; a single column has none."""
-    names = [ranker.columns[k] for k in ranker.active]
-    with np.errstate(invalid="ignore"):
-        scaled = ranker.scaler.transform(values[:, ranker.active])
-    if len(names) == 1:
-        return np.column_stack([scaled[:, 0], uncertainty]), None
-    pair = [names.index(name) for name in drawn]
-    return scaled[:, pair], np.stack([ranker.low[pair], ranker.high[pair]])
-
-
-def least_related(values: Array) -> tuple[int, int]:
-    """Return the two columns whose rank correlation is nearest to zero; the first two if that is unknown."""
-    if len(values) < 3:
-        return 0, 1
-    # A constant column has no correlation, and is the last choice.
-    related = np.nan_to_num(np.abs(rank_correlations(values)), nan=2.0)
-    first, second = np.triu_indices(len(related), k=1)
-    best = int(related[first, second].round(12).argmin())
-    return int(first[best]), int(second[best])
 
 
 def spearman(a: Array, b: Array) -> float | None:

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 
-from vecuq.evaluation import BEST, CHANCE, SelectiveCurves, selective_curves
-from vecuq.report.html import named
+from vecuq._draw import GREY, INK, PALETTE, PAPER, tidy
+from vecuq.evaluation import BEST, CHANCE, Band, SelectiveCurves, curve_bands, selective_curves
+from vecuq.plots.panels import as_text, axis_names, label, legend, panel, say, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Lines of a panel, the best order and chance among them; more cannot be distinguished.
 MOST_LINES = 12
@@ -39,6 +41,104 @@ _PANELS = {
         False, "Selective prediction, {:,} rows", "coverage: share of rows kept", "error rate of the rows kept"
     ),
 }
+
+
+def risk_coverage(
+    uncertainties: Mapping[str, Any],
+    error: Any,
+    *,
+    ood: Any = None,
+    groups: Any = None,
+    ours: str = "uncertainty",
+    level: float = 0.95,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the error rate of the rows kept against the share that is kept, a line for each score.
+
+    The bold line is ``ours``, with a band: at each share by itself, an interval for the error rate of all rows below
+    that uncertainty, exact for independent rows (Clopper and Pearson); with ``groups`` Student's, from the variance
+    between groups (:func:`vecuq.evaluation.kept_band`). Thin lines are the best order that exists and chance. At most
+    ten scores are drawn. These are estimates: what is certified is in :func:`vecuq.plots.coverage_accuracy`.
+
+    Parameters
+    ----------
+    uncertainties, error, ood
+        As in :func:`vecuq.evaluation.evaluate`; rows that lack a score or the label are left out for all scores.
+    groups
+        Which rows come together, one name per row; None if the rows are independent.
+    ours
+        The score that is drawn bold; the first one if there is none of that name.
+    level
+        Of the band, in (0, 1).
+    ax
+        Axes to draw on; new ones without.
+
+    Examples
+    --------
+    >>> from vecuq import plots
+    >>> scores = {"entropy": [0.1, 0.4, 0.3, 0.9], "uncertainty": [0.2, 0.1, 0.8, 0.9]}
+    >>> axes = plots.risk_coverage(scores, [0, 0, 1, 1])
+    >>> [text.get_text() for text in axes.get_legend().get_texts()]
+    ['uncertainty', 'entropy', 'best order', 'chance', '95 % interval']
+    """
+    labels = {"error": error, "ood": ood}
+    return _with_band(panel(ax), uncertainties, labels, groups=groups, ours=ours, level=level)
+
+
+def rejection(
+    uncertainties: Mapping[str, Any],
+    quality: Any,
+    *,
+    groups: Any = None,
+    ours: str = "uncertainty",
+    level: float = 0.95,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the mean quality of the answers kept against the share that is rejected, a line for each score.
+
+    The bold line is ``ours``, with a band: Student's interval at each share by itself, exact only for a quality of 0
+    or 1 (:func:`vecuq.evaluation.kept_band`); where fewer than ten answers are kept there is none. Thin lines are the
+    best order that exists and chance. At most ten scores are drawn.
+
+    Parameters
+    ----------
+    uncertainties, quality
+        As in :func:`vecuq.evaluation.evaluate`; answers that lack a score or the quality are left out for all scores.
+    groups, ours, level, ax
+        As in :func:`risk_coverage`.
+
+    Examples
+    --------
+    >>> from vecuq import plots
+    >>> axes = plots.rejection({"uncertainty": [0.2, 0.1, 0.8, 0.9]}, [0.9, 1.0, 0.3, 0.1])
+    >>> axes.get_ylabel()
+    'mean quality of the answers kept'
+    """
+    return _with_band(panel(ax), uncertainties, {"quality": quality}, groups=groups, ours=ours, level=level)
+
+
+def _with_band(
+    axes: Axes, uncertainties: Mapping[str, Any], labels: dict[str, Any], *, groups: Any, ours: str, level: float
+) -> Axes:
+    """Draw one panel with the band of its bold line, and a legend inside it."""
+    (curves,) = selective_curves(uncertainties, **labels)
+    bold = ours if ours in curves.values else next(iter(curves.values))
+    looks = _looks(_shown([curves], bold), bold)
+    _draw_panel(axes, curves, looks)
+    if not len(curves.share):
+        return axes
+    (band,) = curve_bands(uncertainties, bold, groups=groups, level=level, **labels)
+    _draw_band(axes, band, level)
+    n_scores, n_shown = len(curves.values), len(looks)
+    words = f"{n_shown} of {n_scores} scores are drawn" if n_scores > n_shown else None
+    legend(axes, loc="best", fontsize=10, title=words, title_fontsize=10)
+    return axes
+
+
+def _draw_band(axes: Axes, band: Band, level: float) -> None:
+    words = f"{100 * level:g} % interval"
+    if np.isfinite(band.low).any():
+        axes.fill_between(band.share, band.low, band.high, color=PALETTE[0], alpha=0.16, lw=0, zorder=1, label=words)
 
 
 def draw_curves(
@@ -78,12 +178,8 @@ def draw_curves(
 
 def picture_of(panels: Sequence[SelectiveCurves], *, ours: str = "uncertainty") -> Figure:
     """Draw curves that are already there, as :func:`draw_curves` does; a score has one look in all panels."""
-    from matplotlib.figure import Figure as NewFigure
-
-    from vecuq._draw import tidy
-
     looks = _looks(_shown(panels, ours), ours)
-    figure = NewFigure(figsize=(3.0 + 5.2 * len(panels), 4.6), dpi=200, layout="constrained", facecolor="white")
+    figure = Figure(figsize=(3.0 + 5.2 * len(panels), 4.6), dpi=200, layout="constrained", facecolor=PAPER)
     for axes, curves in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         _draw_panel(tidy(axes), curves, looks)
     _add_legend(figure, n_scores=len(panels[0].values), n_shown=len(looks))
@@ -104,8 +200,6 @@ def _shown(panels: Sequence[SelectiveCurves], ours: str) -> list[str]:
 
 def _looks(names: Sequence[str], ours: str) -> dict[str, dict[str, Any]]:
     """Return how each score is drawn: ours thick, the others upon it, each with its colour and stroke."""
-    from vecuq._draw import PALETTE
-
     colours = PALETTE[1:6]
     others = [name for name in names if name != ours]
     looks: dict[str, dict[str, Any]] = {name: {"color": PALETTE[0], "lw": 3.6, "zorder": 2.5} for name in names}
@@ -116,19 +210,15 @@ def _looks(names: Sequence[str], ours: str) -> dict[str, dict[str, Any]]:
 
 
 def _draw_panel(axes: Axes, curves: SelectiveCurves, looks: dict[str, dict[str, Any]]) -> None:
-    from matplotlib.ticker import PercentFormatter
-
-    from vecuq._draw import GREY, INK, name_axes
-
     kind = _PANELS[curves.task]
     last = len(curves.share) - 1
     drawn = np.unique(np.linspace(0, last, min(MOST_POINTS, last + 1)).round().astype(int))
     for name, look in looks.items():
-        axes.plot(curves.share[drawn], curves.values[name][drawn], label=_label(curves.name_of(name)), **look)
+        axes.plot(curves.share[drawn], curves.values[name][drawn], label=label(curves.name_of(name)), **look)
     axes.plot(curves.share[drawn], curves.best[drawn], color=INK, lw=0.9, label=BEST)
     axes.plot([0.0, 1.0], [curves.chance] * 2, color=GREY, lw=1.1, linestyle=":", label=CHANCE)
-    axes.set_title(kind.title.format(len(curves.share)), fontsize=13, color=INK)
-    name_axes(axes, kind.x, kind.y)
+    title(axes, kind.title.format(len(curves.share)))
+    axis_names(axes, kind.x, kind.y)
     axes.set_xlim(0.0, 1.0)
     axes.xaxis.set_major_formatter(PercentFormatter(1.0))
     if curves.task == "selective":
@@ -138,11 +228,8 @@ def _draw_panel(axes: Axes, curves: SelectiveCurves, looks: dict[str, dict[str, 
 
 def _set_height(axes: Axes, curves: SelectiveCurves, names: Sequence[str]) -> None:
     """Give the panel the height of its curves where enough rows are kept, or say that there is nothing to see."""
-    from vecuq._draw import GREY
-
     if not len(curves.share):
-        axes.text(0.5, 0.5, "no row to judge", transform=axes.transAxes, ha="center", color=GREY, fontsize=14)
-        axes.set_yticks([])
+        say(axes, "no row to judge")
         return
     kept = curves.share if curves.task == "selective" else 1.0 - curves.share
     seen = np.array([curves.best, *(curves.values[name] for name in names)])[:, kept >= LEAST_KEPT]
@@ -152,26 +239,17 @@ def _set_height(axes: Axes, curves: SelectiveCurves, names: Sequence[str]) -> No
 
 
 def _add_legend(figure: Figure, *, n_scores: int, n_shown: int) -> None:
-    from vecuq._draw import INK
-
     lines = figure.axes[0].lines
-    title = f"{n_shown} of {n_scores} scores are drawn" if n_scores > n_shown else None
-    legend = figure.legend(
+    words = f"{n_shown} of {n_scores} scores are drawn" if n_scores > n_shown else None
+    made = figure.legend(
         lines,
         [str(line.get_label()) for line in lines],
         loc="outside right upper",
         frameon=False,
         fontsize=11.5,
         labelcolor=INK,
-        title=title,
+        title=words,
         title_fontsize=11.5,
         alignment="left",
     )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
-
-
-def _label(name: str) -> str:
-    """Return a name of one short line; a legend would not show one that starts with an underscore."""
-    short = named(name, 32)
-    return f" {short}" if short.startswith("_") else short
+    as_text(made)

@@ -1,0 +1,110 @@
+"""Coverage against certified accuracy: a line for each order, the one that was used drawn bold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from matplotlib.ticker import PercentFormatter
+
+from vecuq._draw import GREY, INK, PALETTE
+from vecuq.errors import SettingError
+from vecuq.gate import Gate, LiveGate
+from vecuq.plots.panels import axis_names, label, legend, panel, say
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# More lines cannot be distinguished.
+MOST_LINES = len(PALETTE)
+_STROKES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
+# Certified accuracies below this are of no use to anybody.
+_LOWEST = 0.5
+Points = Mapping[str, Sequence[tuple[float, float]]]
+
+
+def coverage_accuracy(gate: Gate | LiveGate, rows: Any = None, *, ax: Axes | None = None) -> Axes:
+    """Draw the share of rows that a gate accepts against the accuracy that its labels certify.
+
+    Nothing here is an estimate: every point is what the labels prove with the gate's confidence. Points of a line
+    hold each by itself, not all at once. Squares are the gate's ``table_``, which hold all together, and so lie
+    lower. The dashed line is the gate's own target.
+
+    Parameters
+    ----------
+    gate
+        A fitted :class:`vecuq.Gate`; of a live gate, the gate inside it.
+    rows
+        The labelled rows that it was fitted on, for the lines of all orders. Without them, or for a gate that was
+        loaded or fitted to counts and so keeps no labels, only the squares are drawn.
+    ax
+        Axes to draw on; new ones without.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vecuq import Gate, VecUQ, plots
+    >>> rng = np.random.default_rng(0)
+    >>> model, rows = VecUQ().fit(rng.gamma(1.0, size=(500, 2))), rng.gamma(1.0, size=(600, 2))
+    >>> gate = Gate(model, accuracy=0.85).fit(rows, rng.random(600) > rows.sum(axis=1) / 10)
+    >>> axes = plots.coverage_accuracy(gate, rows)
+    >>> axes.get_xlabel()
+    'certified accuracy of accepted rows'
+    """
+    found, axes = gate.gate if isinstance(gate, LiveGate) else gate, panel(ax)
+    lines: Points = {} if rows is None or found.learned_.kept is None else found.coverage_lines(rows)
+    table = [(line["accuracy"], line["coverage"]) for line in found.table_]
+    if not lines and not table:
+        return say(axes, "this gate keeps neither labels nor a table of targets")
+    target = found.target.value if found.allowed < 1 else None
+    quality = "mean quality" if found.target.kind == "quality" else "accuracy"
+    return draw_coverage(axes, lines, found.order_, target=target, table=table, word=quality)
+
+
+def coverage_picture(lines: Points, used: str, *, target: float | None = None) -> Figure:
+    """Draw the share of rows that each order accepts at every certified accuracy; each point stands by itself."""
+    return cast("Figure", draw_coverage(panel(None), lines, used, target=target).figure)
+
+
+def draw_coverage(
+    axes: Axes,
+    lines: Points,
+    used: str,
+    *,
+    target: float | None = None,
+    table: Sequence[tuple[float, float]] = (),
+    word: str = "accuracy",
+) -> Axes:
+    """Draw coverages that are known already; of many orders the one that was used and the best of the others."""
+    if not lines and not table:
+        raise SettingError("A coverage picture needs lines or a table of targets; neither came.")
+    for place, name in enumerate(_shown(lines, used)):
+        at, coverage = zip(*lines[name], strict=True)
+        bold = name == used
+        look = {"lw": 3.0, "zorder": 3} if bold else {"lw": 1.4, "linestyle": _STROKES[place % len(_STROKES)]}
+        axes.plot(at, coverage, color=PALETTE[place], label=label(name) + (" (used)" if bold else ""), **look)
+    if table:
+        at, coverage = zip(*table, strict=True)
+        axes.plot(at, coverage, "s", color=INK, ms=7, zorder=4, label="certified, all at once")
+    if target is not None:
+        axes.axvline(target, color=GREY, lw=1.4, linestyle=(0, (4, 2)), label=f"target {target:g}")
+    axis_names(axes, f"certified {word} of accepted rows", "share of rows accepted")
+    axes.set(xlim=(_leftmost(lines, table), 1.0), ylim=(0.0, 1.02))
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    legend(axes, loc="lower left")
+    return axes
+
+
+def _shown(lines: Points, used: str) -> list[str]:
+    """Return the orders to draw: the one that was used, then those that cover most."""
+    mean = {name: float(np.mean([coverage for _, coverage in line])) for name, line in lines.items()}
+    return sorted(mean, key=lambda name: (name != used, -mean[name]))[:MOST_LINES]
+
+
+def _leftmost(lines: Points, table: Sequence[tuple[float, float]]) -> float:
+    """Return where the axis starts: at the last accuracy that all rows reach, or at the lowest of the table."""
+    full = [at for line in lines.values() for at, coverage in line if coverage >= 1.0]
+    start = max(full, default=_LOWEST) if lines else min(at for at, _ in table)
+    return max(min(start, 0.9, *(at for at, _ in table)) - 0.02, 0.0) if table else max(min(start, 0.9) - 0.02, 0.0)
