@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _GRID = 72
-_LEVELS, _MOST_LEVELS = 10, 40
+_LEVELS, _MOST_LEVELS = 12, 50
 # From so many points on they are one image inside an SVG.
 _AS_IMAGE = 250
 # The middle of cividis, which is seen on white and on black, and by every common kind of colour vision.
