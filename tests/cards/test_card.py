@@ -294,3 +294,44 @@ def test_making_a_card_warns_of_nothing():
         warnings.simplefilter("error")
         for kind in KINDS:
             assert card(thing(kind)).to_html().endswith("</html>")
+
+
+def write_labelled(path, seed, name="ok"):
+    import pyarrow as pa
+    from pyarrow import csv
+
+    rows, correct = scores(400, seed)
+    csv.write_csv(pa.table({**rows, name: correct.astype(int)}), path)
+    return correct
+
+
+def test_labels_that_were_kept_for_it_are_put_beside_the_promises(run, tmp_path):
+    correct = write_labelled(tmp_path / "later.csv", 9)
+    gate = gate_of(accuracy=0.85)
+    gate.save(tmp_path / "gate.vecuq")
+    model_of().save(tmp_path / "model.vecuq")
+    accepted = gate.accept(scores(400, 9)[0])
+    words = ("-o", "-", "--evaluation", tmp_path / "later.csv", "--correct", "ok")
+    shown = run("card", tmp_path / "gate.vecuq", *words).stdout
+    assert f"| 400, {accepted.sum()} of them accepted |" in shown
+    assert f"| error rate of accepted rows | {1 - correct[accepted].mean():.4f} |" in shown
+    assert hashlib.sha256((tmp_path / "later.csv").read_bytes()).hexdigest() in shown
+    of_model = run("card", tmp_path / "model.vecuq", *words).stdout
+    from vecuq.evaluation import roc_auc
+
+    area = roc_auc(load(tmp_path / "model.vecuq").uncertainty(scores(400, 9)[0]), ~correct)
+    assert f"| ROC-AUC of the uncertainty for errors | {area:.3f} |" in of_model
+
+
+def test_labels_for_a_card_need_their_column_and_a_thing_that_they_can_measure(run, refused, tmp_path):
+    write_labelled(tmp_path / "later.csv", 9)
+    thing("budget").save(tmp_path / "budget.vecuq")
+    thing("model").save(tmp_path / "model.vecuq")
+    labels = ("--evaluation", tmp_path / "later.csv")
+    assert run("card", tmp_path / "budget.vecuq", *labels).exit_code == 2
+    assert run("card", tmp_path / "budget.vecuq", "--correct", "ok").exit_code == 2
+    out = ("-o", tmp_path / "c.md")
+    assert "takes a gate with an accuracy" in refused(
+        "card", tmp_path / "budget.vecuq", *out, *labels, "--correct", "ok"
+    )
+    assert "lacks ['no']" in refused("card", tmp_path / "model.vecuq", *out, *labels, "--correct", "no")

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from vecuq.plots import coverage_picture, draw_curves, picture_of
-    from vecuq.report.cards import Card, card
+    from vecuq.report.cards import Card, CardTable, card
 
-__all__ = ["Card", "build_report", "card", "coverage_picture", "draw_curves", "picture_of", "summarise"]
+__all__ = ["Card", "CardTable", "build_report", "card", "coverage_picture", "draw_curves", "picture_of", "summarise"]
 
 
 def build_report(
@@ -65,7 +65,7 @@ def __getattr__(name: str) -> Any:
         from vecuq import plots
 
         return getattr(plots, name)
-    if name in ("Card", "card"):
+    if name in ("Card", "CardTable", "card"):
         from vecuq.report import cards
 
         return getattr(cards, name)

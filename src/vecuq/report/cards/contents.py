@@ -8,7 +8,7 @@ from vecuq.baselines import Conformal
 from vecuq.gate import Certificate, Gate
 from vecuq.pipeline import AnswerPipeline, EstimatorPipeline, VecUQPipeline
 from vecuq.ranker import Ranker, Weights, direction_of
-from vecuq.report.cards.card import Table
+from vecuq.report.cards.card import CardTable
 from vecuq.report.cards.subject import Subject, is_cross
 
 _ALPHAS = (0.01, 0.05, 0.1)
@@ -71,7 +71,7 @@ def _source(subject: Subject) -> str:
     return f"The order comes from an object of the type {type(order).__name__}, about which this card knows no more."
 
 
-def inputs_of(subject: Subject) -> tuple[str | Table, ...]:
+def inputs_of(subject: Subject) -> tuple[str | CardTable, ...]:
     """Return what must come in: raw rows of a pipeline in a sentence, and the score columns with their directions."""
     before = _raw(subject.pipeline)
     columns = getattr(subject.order, "columns", None)
@@ -79,7 +79,7 @@ def inputs_of(subject: Subject) -> tuple[str | Table, ...]:
         return (*before, "Which columns the order looks at, the file does not say.")
     flipped = _flipped(subject.order)
     rows = tuple((name, direction_of(name, flipped), _remark(subject, name)) for name in columns)
-    return (*before, Table("Score columns", ("column", "direction", "remark"), rows))
+    return (*before, CardTable("Score columns", ("column", "direction", "remark"), rows))
 
 
 def _flipped(order: Any) -> frozenset[str]:
@@ -133,17 +133,17 @@ def _comparison(pipeline: AnswerPipeline) -> str:
     return ", ".join(f"{name} {value}" for name, value in pipeline.settings_.to_dict().items() if value is not None)
 
 
-def evidence_of(subject: Subject) -> tuple[Table, ...]:
+def evidence_of(subject: Subject) -> tuple[CardTable, ...]:
     """Return the figures behind the promises: thresholds of flags, and what the labels of a gate showed."""
     found = [*_thresholds(subject)]
     if subject.gate is not None:
         certificate = subject.gate.certificate()
-        found.append(Table("What the labels showed", ("what", "figure"), tuple(_figures(certificate))))
+        found.append(CardTable("What the labels showed", ("what", "figure"), tuple(_figures(certificate))))
         found += _categories(certificate)
     if subject.live is not None:
         facts = {name: value for name, value in subject.live.describe().items() if name in _AUDIT}
         rows = tuple((name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in facts.items())
-        found.append(Table("What the audit showed in this epoch", ("what", "figure"), rows))
+        found.append(CardTable("What the audit showed in this epoch", ("what", "figure"), rows))
     return tuple(found)
 
 
@@ -156,7 +156,7 @@ def _figures(certificate: Certificate) -> list[tuple[str, str]]:
     return [(name, value) for name, value in certificate.facts() if name not in _ELSEWHERE]
 
 
-def _categories(certificate: Certificate) -> list[Table]:
+def _categories(certificate: Certificate) -> list[CardTable]:
     if not certificate.units:
         return []
     rows = tuple(
@@ -170,10 +170,10 @@ def _categories(certificate: Certificate) -> list[Table]:
         )
         for one in certificate.units
     )
-    return [Table("Categories", ("category", "labels", "accepted", "wrong", "coverage", "certified"), rows)]
+    return [CardTable("Categories", ("category", "labels", "accepted", "wrong", "coverage", "certified"), rows)]
 
 
-def _thresholds(subject: Subject) -> list[Table]:
+def _thresholds(subject: Subject) -> list[CardTable]:
     """Return the thresholds at the usual false-alarm rates, and between which rates nine of ten sets lie."""
     order = subject.order
     held = getattr(order, "held_", None)
@@ -183,7 +183,7 @@ def _thresholds(subject: Subject) -> list[Table]:
         return []
     alpha = float(order.settings.alpha if isinstance(order, Ranker) else order.alpha)
     rows = tuple(_threshold_row(held, one) for one in sorted({*_ALPHAS, alpha}))
-    return [Table("Flags", ("alpha", "flagged above", "nine of ten calibration sets flag"), rows)]
+    return [CardTable("Flags", ("alpha", "flagged above", "nine of ten calibration sets flag"), rows)]
 
 
 def _threshold_row(held: Any, alpha: float) -> tuple[str, str, str]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from vecuq._version import __version__
-from vecuq.report.cards.card import Blank, Card, Table
+from vecuq.report.cards.card import Blank, Card, CardTable
 from vecuq.report.cards.checking import checks_of
 from vecuq.report.cards.contents import evidence_of, inputs_of, purpose_of
 from vecuq.report.cards.limits import limits_of
@@ -22,7 +22,7 @@ def card(
     owner: str | None = None,
     intended_use: str | None = None,
     decides: str | None = None,
-    measured: Table | None = None,
+    measured: CardTable | None = None,
 ) -> Card:
     """Return the card of a model, gate or pipeline: what one hands to an auditor.
 
