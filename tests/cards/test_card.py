@@ -335,3 +335,25 @@ def test_labels_for_a_card_need_their_column_and_a_thing_that_they_can_measure(r
         "card", tmp_path / "budget.vecuq", *out, *labels, "--correct", "ok"
     )
     assert "lacks ['no']" in refused("card", tmp_path / "model.vecuq", *out, *labels, "--correct", "no")
+
+
+def test_ties_are_said_where_no_interval_holds():
+    made = card(thing("answers"))
+    flags = next(one for one in made.promises if one.about == "flags")
+    assert "Scores tie at the threshold, so fewer rows are flagged" in flags.promise
+    assert "nine flag between" not in flags.promise
+    assert made.evidence[0].rows[1][2] == "fewer: scores tie"
+    assert "nine flag between" in card(thing("model")).promises[1].promise
+
+
+def test_a_promise_that_the_audit_contradicts_is_withdrawn():
+    from vecuq import LiveGate
+
+    rows, _ = scores(800, 3)
+    made = LiveGate(gate_of(accuracy=0.8), audit=0.5)
+    done = made.decide(rows, ids=range(800))
+    made.update(np.flatnonzero(done.audit), np.zeros(done.audit.sum()))
+    assert made.state == "broken"
+    found = card(made)
+    assert "accepted rows" not in [one.about for one in found.promises]
+    assert any("not promised any more" in text for text in found.unpromised)

@@ -9,6 +9,7 @@ from vecuq.gate import Certificate, Gate
 from vecuq.pipeline import AnswerPipeline, EstimatorPipeline, VecUQPipeline
 from vecuq.ranker import Ranker, Weights, direction_of
 from vecuq.report.cards.card import CardTable
+from vecuq.report.cards.promises import has_ties
 from vecuq.report.cards.subject import Subject, is_cross
 
 _ALPHAS = (0.01, 0.05, 0.1)
@@ -61,9 +62,10 @@ def _source(subject: Subject) -> str:
         weights = Weights.of(order.settings.weights)
         labels = f"; {weights.n_labels:,} labels chose the weights of the scores" if weights and weights.learned else ""
         none = ", without labels" if not labels else ""
+        rows = "answers" if subject.takes_answers else "rows"
         return (
-            f"The order was learned from {order.diagnostics.n_map:,} in-distribution rows{none}, by optimal transport "
-            f"to a reference law (VecUQ-OT){labels}."
+            f"The order was learned from {order.diagnostics.n_map:,} in-distribution {rows}{none}, by optimal "
+            f"transport to a reference law (VecUQ-OT){labels}."
         )
     if isinstance(order, Conformal):
         name = type(order.combiner_).__name__
@@ -105,7 +107,7 @@ def _raw(pipeline: Any) -> tuple[str, ...]:
         sizes = "" if shape is None else f" of {shape[0]} member{'' if shape[0] == 1 else 's'} and {shape[1]} classes"
         return (
             f"Raw rows: logits{sizes}, divided by the temperature {pipeline.temperature_:g}, from which the scores "
-            f"below are computed; distances look at {_looks(pipeline)}.",
+            f"below are computed{_looks(pipeline)}.",
         )
     if isinstance(pipeline, EstimatorPipeline):
         steps = pipeline.steps_
@@ -126,7 +128,7 @@ def _raw(pipeline: Any) -> tuple[str, ...]:
 
 
 def _looks(pipeline: VecUQPipeline) -> str:
-    return {"embeddings": "the embeddings", "logits": "the logits"}.get(pipeline.embedding_, "nothing")
+    return f"; distances look at the {pipeline.embedding_}" if pipeline.densities_ else ""
 
 
 def _comparison(pipeline: AnswerPipeline) -> str:
@@ -191,4 +193,5 @@ def _threshold_row(held: Any, alpha: float) -> tuple[str, str, str]:
     if not abs(at) < float("inf"):
         return f"{alpha:g}", f"too few held-back {held.unit}", ""
     low, high = held.interval(alpha)
-    return f"{alpha:g}", f"{at:.6g}", f"{100 * low:.2g} % to {100 * high:.2g} %"
+    rates = "fewer: scores tie" if has_ties(held, alpha) else f"{100 * low:.2g} % to {100 * high:.2g} %"
+    return f"{alpha:g}", f"{at:.6g}", rates

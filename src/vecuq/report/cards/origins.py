@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from vecuq.baselines import Conformal
@@ -100,7 +101,7 @@ def _of_order(subject: Subject) -> list[tuple[str, str, str, str]]:
     usual, meanings = Settings().to_dict(), meanings_of(Settings)
     found = subject.order.settings.to_dict()
     return [
-        (name, _shown(value), _shown(usual.get(name)), meanings.get(name, ""))
+        (name, _shown(value), _shown(usual.get(name)), re.sub(r":\w+:", "", meanings.get(name, "")))
         for name, value in found.items()
         if value != usual.get(name)
     ]
