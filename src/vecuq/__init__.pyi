@@ -37,8 +37,11 @@ from .monitor import Monitor as Monitor
 from .outputs import ClassifierOutputs as ClassifierOutputs
 from .outputs import read_outputs as read_outputs
 from .pipeline import AnswerPipeline as AnswerPipeline
+from .pipeline import EstimatorMeasures as EstimatorMeasures
+from .pipeline import EstimatorPipeline as EstimatorPipeline
 from .pipeline import VecUQPipeline as VecUQPipeline
 from .pipeline import Verdict as Verdict
+from .pipeline import from_estimator as from_estimator
 from .ranker import Diagnostics as Diagnostics
 from .ranker import PartialFit as PartialFit
 from .ranker import Ranker as Ranker

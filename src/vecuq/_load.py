@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -18,6 +19,7 @@ _READERS = {
     "partial": ("vecuq.ranker", "partial_of"),
     "pipeline": ("vecuq.pipeline", "pipeline_of"),
     "answer_pipeline": ("vecuq.pipeline", "answers_of"),
+    "estimator_pipeline": ("vecuq.pipeline", "estimator_of"),
     "monitor": ("vecuq.monitor", "monitor_of"),
     "gate": ("vecuq.gate", "gate_of"),
     "live": ("vecuq.gate", "live_of"),
@@ -34,6 +36,7 @@ _REMEDIES = {
     "partial": "Gather the rows again.",
     "pipeline": "Fit it again.",
     "answer_pipeline": "Fit it again.",
+    "estimator_pipeline": "Fit it again.",
     "monitor": "Start again with another state file.",
     "gate": "Fit it again.",
     "live": "Start again with another state file.",
@@ -48,7 +51,11 @@ _REMEDIES = {
 _SUPPLIED = ("embed", "nli", "judge", "command", "similarity", "lexical")
 
 
-def load(source: Source, *, ranker: Any = None, **supplied: Any) -> Any:
+# What may hold a pipeline whose classifier a file cannot hold.
+_WITH_CLASSIFIER = ("estimator_pipeline", "gate", "partial_gate", "live", "drift")
+
+
+def load(source: Source, *, ranker: Any = None, estimator: Any = None, **supplied: Any) -> Any:
     """Read what was saved: a model, pipeline, gate, live gate, monitor, Conformal, partial fit or summary.
 
     Anything else is refused. Nothing that a file names is run or called.
@@ -59,6 +66,9 @@ def load(source: Source, *, ranker: Any = None, **supplied: Any) -> Any:
         A path, or the bytes that ``to_bytes`` gave.
     ranker
         For a monitor: the model that it must belong to. A state saved by vecuq 0.1.0, which kept no model, needs it.
+    estimator
+        For an :class:`vecuq.EstimatorPipeline`, or a gate of one: its classifier, which no file holds. Without it the
+        pipeline describes itself, and cannot measure rows; another classifier is refused.
     supplied
         For a pipeline of answers that compares texts by a model: what it compares them with, ``embed=``, ``nli=``,
         ``judge=`` or ``command=``, or a function as ``similarity=`` or ``lexical=``, as
@@ -78,13 +88,15 @@ def load(source: Source, *, ranker: Any = None, **supplied: Any) -> Any:
         shown = one_line(repr(kind), most=40)
         raise ModelFileError(f"{place} holds a {shown}, which vecuq cannot load. It loads {', '.join(_READERS)}.")
     _refuse_supplied(supplied, kind)
+    if estimator is not None and kind not in _WITH_CLASSIFIER:
+        raise SettingError(f"estimator= is for a pipeline around a classifier, or a gate of one; this is a {kind}.")
     room, name = _READERS[kind]
     put_together = getattr(import_module(room), name)
     try:
         with np.errstate(all="ignore"):  # numbers that make no sense overflow before they are refused
             # A gate, and counts for one, hold their model as it would be saved, and a live gate its gate.
-            holders = dict.fromkeys(("gate", "partial_gate", "live", "drift"), (load,))
-            inside = {**holders, "answer_pipeline": (load, supplied)}
+            holders = dict.fromkeys(("gate", "partial_gate", "live", "drift"), (partial(load, estimator=estimator),))
+            inside = {**holders, "answer_pipeline": (load, supplied), "estimator_pipeline": (estimator,)}
             more = {"monitor": (ranker,), **inside}.get(kind, ())
             return put_together(header, arrays, *more)
     except ModelFileError as error:

@@ -1,7 +1,14 @@
+"""A judge for all tests of this folder, and the reader of code blocks in pages."""
+
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from vecuq import AnswerPipeline
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 
 
 def answer(rng, doubt):

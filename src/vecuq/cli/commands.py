@@ -61,6 +61,10 @@ COMMANDS = {
         "informing:info",
         "Show what a saved file holds: columns, directions, thresholds, rows, settings, checksum, version, date.",
     ),
+    "card": Entry(
+        "carding:card",
+        "Write the card of a saved file for an auditor: what it does and promises, its limits, and how to check it.",
+    ),
     "export": Entry(
         "exporting:export",
         "Write a saved model so that other programs score with it: as ONNX, as JSON, or as a script for browsers.",

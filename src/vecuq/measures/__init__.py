@@ -11,7 +11,7 @@ from vecuq.measures.compute import (
 )
 from vecuq.measures.confidence import energy, entropy, margin, max_logit, msp, mutual_information, variation_ratio
 from vecuq.measures.gaussian import GaussianMixture, Mahalanobis, RelativeMahalanobis
-from vecuq.measures.neighbours import KNearest
+from vecuq.measures.neighbours import KNearest, KNearestEuclidean
 from vecuq.measures.quality import QUALITIES, measure_quality
 from vecuq.measures.registry import (
     Measure,
@@ -29,6 +29,7 @@ __all__ = [
     "QUALITIES",
     "GaussianMixture",
     "KNearest",
+    "KNearestEuclidean",
     "Mahalanobis",
     "Measure",
     "RelativeMahalanobis",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vecuq._check import Array, whole_number
 from vecuq._files import POSITIVE, Numbers, Rule
 from vecuq.errors import CalibrationError
-from vecuq.measures.density import Density, finite_points, training_members
+from vecuq.measures.density import MODERATE, Density, finite_points, training_members
 
 
 def _not_of_length_one(points: Array) -> NDArray[np.bool_]:
@@ -54,15 +54,61 @@ class KNearest(Density):
 
     @cached_property
     def _indices(self) -> list[Any]:
-        from sklearn.neighbors import NearestNeighbors
-
-        return [NearestNeighbors(n_neighbors=int(self.k[0])).fit(rows) for rows in self.rows]
+        return _indices_of(self.rows, int(self.k[0]))
 
     def _expected(self) -> tuple[int, int]:
         return self.rows.shape[0], self.rows.shape[2]
 
     def _score_member(self, points: Array, member: int) -> Array:
         return np.asarray(self._indices[member].kneighbors(_of_length_one(points))[0][:, -1])
+
+
+@dataclass(frozen=True, eq=False)
+class KNearestEuclidean(Density):
+    """Euclidean distance to the k-th nearest training row, of embeddings as they come; in [0, inf).
+
+    For features on one scale, of which also the length matters; :class:`KNearest` looks at directions alone.
+    Ramaswamy, Rastogi and Shim, Efficient Algorithms for Mining Outliers from Large Data Sets (SIGMOD 2000).
+
+    Examples
+    --------
+    >>> KNearestEuclidean.fit([[1.0, 0.0], [0.0, 1.0]], k=1).score([[3.0, 0.0]])
+    array([2.])
+    """
+
+    rows: Array  # (members, rows, d)
+    k: Array  # a single whole number, kept as an array to be saved
+    parts: ClassVar[Mapping[str, Numbers]] = {
+        "rows": Numbers("members rows d", MODERATE),
+        "k": Numbers("1", POSITIVE, dtype="int64"),
+    }
+
+    def __post_init__(self) -> None:
+        _refuse_too_many(int(self.k[0]), self.rows.shape[1])
+
+    @staticmethod
+    def fit(embeddings: Any, labels: Any = None, *, k: int = 5) -> KNearestEuclidean:
+        """Keep the training rows; labels do not matter."""
+        whole_number("k", k, 1)
+        rows = np.stack([finite_points(member) for member in training_members(embeddings)])
+        return KNearestEuclidean(rows, np.array([k], dtype=np.int64))
+
+    @cached_property
+    def _indices(self) -> list[Any]:
+        return _indices_of(self.rows, int(self.k[0]))
+
+    def _expected(self) -> tuple[int, int]:
+        return self.rows.shape[0], self.rows.shape[2]
+
+    def _score_member(self, points: Array, member: int) -> Array:
+        return np.asarray(self._indices[member].kneighbors(points)[0][:, -1])
+
+
+def _indices_of(members: Array, k: int) -> list[Any]:
+    """Return what finds the k nearest rows of each member."""
+    from sklearn.neighbors import NearestNeighbors
+
+    return [NearestNeighbors(n_neighbors=k).fit(rows) for rows in members]
 
 
 def _refuse_too_many(k: int, n_rows: int) -> None:

@@ -2,6 +2,10 @@ from .answer_file import answers_of as answers_of
 from .answers import AnswerPipeline as AnswerPipeline
 from .classifier import VecUQPipeline as VecUQPipeline
 from .classifier import pipeline_of as pipeline_of
+from .estimator import EstimatorPipeline as EstimatorPipeline
+from .estimator import from_estimator as from_estimator
+from .estimator_file import estimator_of as estimator_of
+from .estimator_measures import EstimatorMeasures as EstimatorMeasures
 from .making import Made as Made
 from .making import Making as Making
 from .making import making_of as making_of

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OutlierMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vecuq._check import Array, keywords_only, one_of
@@ -25,11 +24,12 @@ from vecuq.measures import (
 )
 from vecuq.outputs import ClassifierOutputs
 from vecuq.pipeline.sense import PipelineHeader, densities_of
-from vecuq.ranker import How, Ranker, Ranking, VecUQ, card_of, parts_of, ranker_of
+from vecuq.pipeline.verbs import RankedMeasures
+from vecuq.ranker import Ranker, VecUQ, card_of, parts_of, ranker_of
 from vecuq.table import ScoreTable
 
 
-class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class VecUQPipeline(RankedMeasures, BaseEstimator):  # type: ignore[misc]
     """Measures, densities and ranker in one scikit-learn estimator.
 
     Wherever outputs are needed, a :class:`vecuq.ClassifierOutputs` or an array of logits will do, (rows, classes) or
@@ -134,74 +134,10 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
             )
         return measure(given, self.measures_, self.densities_, embedding=self.embedding_)
 
-    def rank(self, X: Any, **how: Unpack[How]) -> Ranking:
-        """Return score, rank image and p-value of every row; for ``missing`` and more see :meth:`vecuq.Ranker.rank`."""
-        table = self.measure(X)
-        return self.ranker_.rank(table, **self._how(how))
-
-    def uncertainty(self, X: Any, **how: Unpack[How]) -> Array:
-        """Return one number per row; higher is more uncertain, NaN where an output is unless ``missing="marginal"``."""
-        return self.rank(X, **how).uncertainty
-
-    def p_values(self, X: Any, **how: Unpack[How]) -> Array:
-        """Return conformal p-values; see :meth:`vecuq.Ranker.p_values`."""
-        table = self.measure(X)
-        return self.ranker_.p_values(table, **self._how(how))
-
-    def threshold(self, alpha: float | None = None, *, confidence: float | None = None) -> float:
-        """Return the score above which rows are flagged at rate ``alpha``; see :meth:`vecuq.VecUQ.threshold`."""
-        check_is_fitted(self)
-        return self.estimator_.threshold(alpha, confidence=confidence)
-
-    def flag(
-        self, X: Any, alpha: float | None = None, *, confidence: float | None = None, **how: Unpack[How]
-    ) -> NDArray[np.bool_]:
-        """Return which rows are flagged at false-alarm rate ``alpha``; see :meth:`vecuq.Ranker.flag`."""
-        table = self.measure(X)
-        return self.ranker_.flag(table, alpha, confidence=confidence, **self._how(how))
-
-    def select(
-        self, X: Any, alpha: float | None = None, *, method: str = "bh", **how: Unpack[How]
-    ) -> NDArray[np.bool_]:
-        """Return the out-of-distribution rows of a batch at false-discovery rate ``alpha``; see the ranker's."""
-        table = self.measure(X)
-        return self.ranker_.select(table, alpha, method=method, **self._how(how))
-
-    def explain(self, X: Any, *, method: str = "auto", missing: str | None = None) -> Array:
-        """Return the contribution of every measure, (rows, measures); see :meth:`vecuq.Ranker.explain`."""
-        table = self.measure(X)
-        chosen = self.estimator_.missing if missing is None else missing
-        return self.ranker_.explain(table, method=method, missing=chosen, n_jobs=self.estimator_.n_jobs)
-
-    def why(self, X: Any, *, missing: str | None = None) -> list[str]:
-        """Return one short sentence per row: which measure did it; see :meth:`vecuq.Ranker.why`."""
-        table = self.measure(X)
-        chosen = self.estimator_.missing if missing is None else missing
-        return self.ranker_.why(table, missing=chosen, n_jobs=self.estimator_.n_jobs)
-
-    def transform(self, X: Any) -> Array:
-        """Return the rank images, shape (rows, measures); a row without a score is an error."""
-        table = self.measure(X)
-        return self.estimator_.transform(table)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the columns of :meth:`transform`: ``rank_<measure>``."""
-        check_is_fitted(self)
-        return self.estimator_.get_feature_names_out()
-
-    def score_samples(self, X: Any) -> Array:
-        """Return -uncertainty: the scikit-learn sign, higher = more normal."""
-        return -self.uncertainty(X)
-
-    def decision_function(self, X: Any) -> Array:
-        """Return ``score_samples - offset_``: negative for outliers at the false-alarm rate of the estimator."""
-        scores = self.score_samples(X)
-        return scores - self.offset_
-
-    def predict(self, X: Any) -> NDArray[np.int_]:
-        """Return +1 for inliers and -1 for outliers; a row without a score is an error."""
-        table = self.measure(X)
-        return self.estimator_.predict(table)
+    @property
+    def ranking_(self) -> VecUQ:
+        """The fitted estimator that ranks the measures."""
+        return self.estimator_
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the pipeline to one file, whole or not at all; :func:`vecuq.load` reads it."""
@@ -232,10 +168,6 @@ class VecUQPipeline(TransformerMixin, OutlierMixin, BaseEstimator):  # type: ign
             arrays |= {f"density/{density}/{part}": array for part, array in fitted.arrays().items()}
         header = {"measures": list(self.measures_), "embedding": self.embedding_, "temperature": self.temperature_}
         return "pipeline", {**header, "shape": self.shape_, "ranker": model}, arrays
-
-    def _how(self, how: How) -> How:
-        """Return the choices of a call; what it leaves open is as the estimator has it."""
-        return How(**{**self.estimator_.how(), **how})
 
     def _outputs(self, X: Any, *, reset: bool) -> ClassifierOutputs:
         """Return outputs; a plain table of logits is checked with scikit-learn's own messages."""

@@ -39,13 +39,13 @@ def densities_of(known: PipelineHeader, ranker: Ranker, arrays: dict[str, Array]
     if not set(ranker.columns) <= set(known.measures):
         raise ValueError(f"the model has the columns {list(ranker.columns)}, which are not among the measures")
     return {
-        found.name: _density(found.name, found.compute, under(f"density/{found.name}/", arrays), known.shape)
+        found.name: density_of(found.name, found.compute, under(f"density/{found.name}/", arrays), known.shape)
         for found in find_measures(known.measures)
         if found.needs == "training"
     }
 
 
-def _density(name: str, kind: Any, arrays: dict[str, Array], shape: tuple[int, int] | None) -> Any:
+def density_of(name: str, kind: Any, arrays: dict[str, Array], shape: tuple[int, int] | None) -> Any:
     """Return one density; those of other packages declare nothing, and check for themselves."""
     try:
         sizes = check_arrays(arrays, getattr(kind, "parts", {}))

@@ -2,6 +2,7 @@ from .artefact import parts_of as parts_of
 from .artefact import ranker_of as ranker_of
 from .cross import CrossRanker as CrossRanker
 from .cross import cross_of as cross_of
+from .describe import direction_of as direction_of
 from .describe import meanings_of as meanings_of
 from .describe import weights_line as weights_line
 from .diagnostics import Diagnostics as Diagnostics

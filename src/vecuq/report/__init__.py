@@ -1,4 +1,4 @@
-"""One page about new rows: what was found among them, why, what to do now, and how far to trust it."""
+"""Pages: the report on new rows, what was found and what to do now; and the card of a saved model, gate or pipeline."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from vecuq.plots import coverage_picture, draw_curves, picture_of
+    from vecuq.report.cards import Card, card
 
 __all__ = [
     "Beside",
+    "Card",
     "Origin",
     "Subject",
     "build_report",
     "by_uncertainty",
+    "card",
     "coverage_picture",
     "draw_curves",
     "other_columns",
@@ -62,9 +65,13 @@ def build_report(ranker: Ranker, new: pa.Table, ranking: Ranking, *, title: str,
 
 
 def __getattr__(name: str) -> Any:
-    """Return the pictures that are drawn in :mod:`vecuq.plots`; imported on first use, for they bring matplotlib."""
+    """Return pictures, which bring matplotlib, and cards, which bring pipelines: imported on first use."""
     if name in ("coverage_picture", "draw_curves", "picture_of"):
         from vecuq import plots
 
         return getattr(plots, name)
+    if name in ("Card", "card"):
+        from vecuq.report import cards
+
+        return getattr(cards, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,6 +4,8 @@ from .answers_or_table import texts_beside_scores as texts_beside_scores
 from .asking import ask as ask
 from .asking_tally import Asked as Asked
 from .asking_tally import AskProgress as AskProgress
+from .carding import Owner as Owner
+from .carding import make_card as make_card
 from .evaluating import Compared as Compared
 from .evaluating import compare as compare
 from .evaluating import evaluate as evaluate

@@ -20,6 +20,7 @@ WORDS = {
     "monitor": "the state of a monitor",
     "pipeline": "a pipeline",
     "answer_pipeline": "a pipeline of answers",
+    "estimator_pipeline": "a pipeline around a classifier",
     "sketch": "a sketch",
     "evaluation": "the summary of an evaluation",
     "partial_gate": "the counts of a gate",
@@ -51,7 +52,7 @@ _BEGINS = {
     b'{"kind":"vecuq-scorer"': "scorer",
     b"// Scores rows with a model that vecuq exported": "script",
 }
-_SHEETS = (b"|", b"\\begin{table}")
+_SHEETS = (b"|", b"\\begin{table}", b"# ")
 _READ = 2**12
 
 

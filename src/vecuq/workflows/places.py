@@ -124,7 +124,8 @@ def refuse_answers(found: Any, model: PathLike) -> None:
 def kind_word(found: Any) -> str:
     """Return what a saved thing is, in a few words."""
     name = type(found).__name__.removeprefix("VecUQ")
-    return name.replace("LiveGate", "live gate").replace("AnswerPipeline", ANSWERS).lower()
+    words = {"LiveGate": "live gate", "AnswerPipeline": ANSWERS, "EstimatorPipeline": "pipeline around a classifier"}
+    return words.get(name, name).lower()
 
 
 def load_any_model(model: PathLike, **supplied: Any) -> Any:

@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import sys
 import warnings
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +13,7 @@ import pytest
 
 from vecuq import fit_ranker
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))  # the reader of code blocks in pages
 NAMES = ("entropy", "knn")
 
 

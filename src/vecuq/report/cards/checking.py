@@ -1,0 +1,115 @@
+"""How each statement of a card can be checked: exact commands, with the name of the file; other names are examples."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import shlex
+
+from vecuq.baselines import Conformal
+from vecuq.gate import Gate
+from vecuq.ranker import CrossRanker, Ranker
+from vecuq.report.cards.card import Check
+from vecuq.report.cards.subject import Subject
+
+
+def checks_of(subject: Subject) -> tuple[Check, ...]:
+    """Return what to run, from the file itself to the rows of later days."""
+    if not subject.content:
+        return ()
+    of_file = (_same_file(subject), *_model_inside(subject))
+    if subject.needs_classifier:
+        return (*of_file, *_in_python(subject))
+    return (*of_file, *_rows(subject))
+
+
+def _same_file(subject: Subject) -> Check:
+    name = shlex.quote(subject.name)
+    return Check(
+        "The file is the one of this card, and whole: the first line prints the SHA-256 of the file, the second "
+        "reads every byte, refuses a file that was altered, and prints the checksum inside it.",
+        (f"sha256sum {name}", f"vecuq info {name}"),
+    )
+
+
+def _model_inside(subject: Subject) -> tuple[Check, ...]:
+    if not isinstance(subject.thing, Gate):
+        return ()
+    return (
+        Check(
+            "The model inside is the one that you know, if the same vecuq saved it: its SHA-256 is that of this card.",
+            ("sha256sum model.vecuq",),
+        ),
+    )
+
+
+def _in_python(subject: Subject) -> tuple[Check, ...]:
+    load = f"model = vecuq.load({subject.name!r}, estimator=classifier)  # refuses another classifier"
+    rate = "model.flag(fresh_features, alpha=0.05).mean()  # in-distribution rows: about 0.05"
+    if subject.gate is not None:
+        load = load.replace("model = ", "gate = ")
+        rate = "print((~correct[gate.accept(later_features)]).mean())  # labels of a random sample, as booleans"
+    return (Check("The promise on fresh rows, together with the classifier.", ("import vecuq", load, rate), "python"),)
+
+
+def _rows(subject: Subject) -> tuple[Check, ...]:
+    name, rows = shlex.quote(subject.name), "jsonl" if subject.takes_answers else "parquet"
+    found = []
+    gate = subject.gate
+    if gate is not None and gate.target.kind in ("accuracy", "quality") and subject.live is None:
+        by = " --by CATEGORY" if gate.certificate().units else ""
+        labels = "--wrong LABEL" if subject.takes_answers else "--correct IS_CORRECT"
+        drawn = () if subject.takes_answers else (f"vecuq sample later.{rows} -n 500 -o to_label.csv",)
+        later = f"later.{rows}" if subject.takes_answers else "labelled.csv"
+        found.append(
+            Check(
+                "The promise on later rows: draw a random sample, label it, and ask whether the promise was kept.",
+                (*drawn, f"vecuq audit {name} {later} {labels}{by}"),
+            )
+        )
+    if subject.live is not None:
+        found.append(Check("The state of the audit, with labels that came since.", (f"vecuq live {name}",)))
+    if _has_rates(subject):
+        fresh = "fresh.npz" if subject.pipeline is not None and not subject.takes_answers else f"fresh.{rows}"
+        found.append(
+            Check(
+                "The false-alarm rate: of many fresh in-distribution rows, about 5 in 100 are flagged. For nine of ten "
+                "calibration sets the share lies in the interval of the table of flags.",
+                (f"vecuq score {name} {fresh} --alpha 0.05 -o scored.parquet",),
+            )
+        )
+    if isinstance(subject.thing, Ranker | Gate) and isinstance(subject.order, Ranker) and subject.pipeline is None:
+        found.append(_drift(subject))
+    return tuple(found)
+
+
+def _has_rates(subject: Subject) -> bool:
+    """Whether rows can be flagged at 0.05, by a command that takes this file."""
+    order = subject.order
+    if isinstance(order, CrossRanker):
+        return order.n_units >= 19
+    held = order.held_ if isinstance(order, Conformal) else order.held if isinstance(order, Ranker) else None
+    if held is None or subject.live is not None or (isinstance(order, Ranker) and not order.diagnostics.n_held):
+        return False
+    return math.isfinite(held.threshold(0.05))
+
+
+def _drift(subject: Subject) -> Check:
+    name = shlex.quote(subject.name)
+    order = subject.ranker
+    columns = "" if order is None else f" --columns {_typed(order.columns)}"
+    flip = "" if order is None or not order.flipped else f" --flip {_typed(sorted(order.flipped))}"
+    no_stream = isinstance(subject.thing, Gate) or isinstance(order, CrossRanker)
+    watch = () if no_stream else (f"vecuq monitor {name} later.parquet --state drift.vecuq",)
+    return Check(
+        "The calibration rows, which the owner keeps, and whether later rows are still like them.",
+        (f"vecuq doctor calibration.parquet later.parquet{columns}{flip}", *watch),
+    )
+
+
+def _typed(names: tuple[str, ...] | list[str]) -> str:
+    """Return names as a shell takes them for one option."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return shlex.quote(line.getvalue())
