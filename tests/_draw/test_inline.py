@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from vecuq._draw import BLUE, GREY, INK, PALETTE, blank, inline_svg, name_axes, to_png
+from vecuq._draw import BLUE, GREY, INK, PALETTE, blank, inline_svg, name_axes
 
 
 def drawing(name="entropy", n=4, colour=BLUE):
@@ -72,9 +72,9 @@ def test_every_id_is_used_and_no_other_figure_has_it():
 
 def test_the_same_figure_gives_the_same_text_and_is_left_as_it_was():
     figure = drawing()
-    before = to_png(figure)
     assert inline_svg(figure, title="x") == inline_svg(drawing(), title="x")
-    assert to_png(figure) == before
+    assert figure.patch.get_visible()
+    assert figure.patch.get_facecolor() == (1.0, 1.0, 1.0, 1.0)
 
 
 def test_numbers_of_a_path_are_as_long_as_can_be_seen():
