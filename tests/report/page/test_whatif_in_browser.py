@@ -84,7 +84,7 @@ def test_typical_puts_a_score_at_its_median_also_in_a_flipped_column(report, mod
     assert low < calibration["confidence"].min() < calibration["confidence"].max() < high < 2.0
 
 
-def test_a_missing_score_is_said_and_can_be_given(report, model, facts, ids):
+def test_a_missing_score_is_said_and_can_be_given(report, model, facts):
     page = report()
     place = next(k for k, row in enumerate(facts["rows"]["rows"]) if row["scores"][0] is None)
     panel = open_row(page, place)
