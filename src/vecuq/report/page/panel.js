@@ -40,9 +40,8 @@ class Panel {
     this.bars = made("ul", { className: "bars" });
     this.place.replaceChildren(
       made("div", { className: "panel-head" }, made("h3", { tabIndex: -1 }, made("bdi", {}, one("th", group).textContent)),
-        button("↑", "Row before", () => this.move(-1)), button("↓", "Next row", () => this.move(1)), button("×", "Close", () => this.close())),
+        button("↑", "Row before", () => this.move(-1)), button("↓", "Next row", () => this.move(1)), button("×", "Close", () => this.close()), this.result),
       made("p", {}, why),
-      this.result,
       ...(this.model ? this.sliders() : [made("p", { className: "soft" }, `No what-if here: ${this.known.why_not}`)]),
       this.bars,
       this.others(),
