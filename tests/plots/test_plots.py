@@ -94,6 +94,12 @@ def test_empty_missing_and_single_rows_can_be_drawn(ranker, given):
         assert pixels(draw(ranker, given)).startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(("scale", "offset"), [(1e306, 0.0), (1e-300, 0.0), (1.0, 1e15)])
+def test_columns_of_any_size_can_be_drawn(scale, offset):
+    known, new = (np.random.default_rng(seed).gamma(1.0, size=(80, 2)) * scale + offset for seed in (0, 1))
+    assert inline_svg(plots.score_map(fit_ranker(known), new).figure, title="x").startswith("<svg")
+
+
 def test_a_model_that_is_none_is_refused_in_words():
     with pytest.raises(TableError, match=r"a Gate around one; got dict\. Fit it first"):
         plots.histogram({}, np.ones((1, 2)))

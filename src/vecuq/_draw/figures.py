@@ -61,5 +61,7 @@ def _bytes(figure: Figure, kind: str, metadata: dict[str, str | None], dpi: floa
     with warnings.catch_warnings():
         # A column name may be in a script that the plot's font lacks; the page itself shows it in full.
         warnings.filterwarnings("ignore", message=".*[Gg]lyph.*")
+        # Labels that leave no room for a panel, such as numbers of sixteen digits: it is drawn all the same.
+        warnings.filterwarnings("ignore", message=".*not applied because axes sizes collapsed.*")
         figure.savefig(out, format=kind, metadata=metadata, dpi="figure" if dpi is None else dpi)
     return out.getvalue()

@@ -31,7 +31,7 @@ def histogram(model: Any, rows: Any, *, alpha: float | None = None, ax: Axes | N
         New rows, as the model takes them, or the :class:`vecuq.Ranking` of them.
     alpha
         The false-alarm rate of the threshold; by default that of the model's settings, for a gate the uncertainty up
-        to which it accepts.
+        to which it accepts, and no line where it decides by another order than the model's.
     ax
         Axes to draw on; new ones without.
 

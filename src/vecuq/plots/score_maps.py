@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,43 +16,20 @@ from vecuq._check import Array
 from vecuq._draw import GREY, INK, VERMILION
 from vecuq.errors import ModelFileError
 from vecuq.plots.choosing import checked_columns, drawn_columns, some_rows
-from vecuq.plots.panels import axis_names, label, legend, panel
+from vecuq.plots.panels import axis_names, legend, panel
 from vecuq.plots.scored import Line, columns_of, ranker_in, threshold_of
-from vecuq.ranker import Ranker
+from vecuq.plots.sides import Side, as_came, clipped, rows_beyond, side_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Rows further out than this many calibration ranges are drawn at the edge.
-_REACH = 1.5
 _GRID = 72
-_LEVELS, _MOST_LEVELS = 10, 40
+_LEVELS, _MOST_LEVELS = 12, 50
 # From so many points on they are one image inside an SVG.
 _AS_IMAGE = 250
 # The middle of cividis, which is seen on white and on black, and by every common kind of colour vision.
 _SHADES = LinearSegmentedColormap.from_list("vecuq", ["#d8c35f", "#9b9374", "#6f7177", "#45557a", "#274d85"])
 _EDGE = "#8b949e"
-
-
-@dataclass(frozen=True)
-class _Axis:
-    """One column as it is drawn: its calibration range, and from where to where the picture goes."""
-
-    ranker: Ranker
-    name: str
-    low: float
-    high: float
-    first: float
-    last: float
-
-    @property
-    def place(self) -> int:
-        return self.ranker.columns.index(self.name)
-
-    @property
-    def words(self) -> str:
-        flipped = self.name in self.ranker.flipped
-        return label(self.name, 34) + (" (higher is more confident)" if flipped else "")
 
 
 def score_map(
@@ -96,52 +72,30 @@ def score_map(
     chosen = values[some_rows(values[:, ranker.active])]
     score = ranker.rank_complete(chosen)[1] if len(chosen) else np.empty(0)
     order = np.argsort(score, kind="stable")  # the most uncertain lie on top
-    sides = [_side(ranker, name, chosen) for name in names]
+    sides = [side_of(ranker, name, chosen) for name in names]
     if len(sides) == 1:
         return _draw_curve(axes, sides[0], chosen[order], score[order], line)
     return _draw_plane(axes, sides, chosen[order], score[order], line)
 
 
-def _side(ranker: Ranker, name: str, values: Array) -> _Axis:
-    """Return how one column is drawn: as it came, over its calibration range and as far beyond as rows lie."""
-    k = ranker.columns.index(name)
-    box = _calibration_range(ranker, k)
-    reach = _REACH * (box[1] - box[0])
-    inside = values[:, k]
-    low = max(min(box[0], float(inside.min(initial=box[0]))), box[0] - reach)
-    high = min(max(box[1], float(inside.max(initial=box[1]))), box[1] + reach)
-    margin = 0.04 * (high - low)
-    return _Axis(ranker, name, *box, low - margin, high + margin)
-
-
-def _calibration_range(ranker: Ranker, k: int) -> tuple[float, float]:
-    """Return the range of a column over the rows of the map, on its own scale."""
-    at, scaler = ranker.active.index(k), ranker.scaler
-    ends = np.array([ranker.low[at], ranker.high[at]]) / (1.0 if scaler.weights is None else scaler.weights[at])
-    if scaler.signed and scaler.kind != "identity":
-        ends = 0.5 * (ends + 1.0)
-    low, high = scaler.lower[at] + ends * scaler.span[at]
-    return float(low), float(high)
-
-
-def _draw_plane(axes: Axes, sides: list[_Axis], values: Array, score: Array, line: Line) -> Axes:
+def _draw_plane(axes: Axes, sides: list[Side], values: Array, score: Array, line: Line) -> Axes:
     x, y = sides
     heights = _heights(sides)
     colours = _colours(score, heights, line)
     lined = _draw_levels(axes, sides, heights, line, colours)
     _draw_box(axes, x, y)
-    spots = np.column_stack([_clipped(side, values) for side in sides])
+    spots = np.column_stack([clipped(side, values) for side in sides])
     _scatter(axes, spots, score, colours, line)
     _colour_bar(axes, colours, line)
     for side, letter in ((x, "x"), (y, "y")):
-        axes.set(**{f"{letter}lim": _as_came(side, np.array([side.first, side.last]))})
+        axes.set(**{f"{letter}lim": as_came(side, np.array([side.first, side.last]))})
     axis_names(axes, x.words, y.words)
     handles = _handles(line, any_levels=lined, others=len(x.ranker.active) > 2)
-    legend(axes, handles=handles + _row_handles(line, len(score), _beyond(sides, values)))
+    legend(axes, handles=handles + _row_handles(line, len(score), rows_beyond(sides, values)))
     return axes
 
 
-def _heights(sides: list[_Axis]) -> Array | None:
+def _heights(sides: list[Side]) -> Array | None:
     """Return the uncertainty over a grid of two columns, the others at their medians; None without medians."""
     ranker = sides[0].ranker
     try:
@@ -154,11 +108,11 @@ def _heights(sides: list[_Axis]) -> Array | None:
     return np.asarray(ranker.rank_complete(points)[1].reshape(_GRID, _GRID))
 
 
-def _draw_levels(axes: Axes, sides: list[_Axis], heights: Array | None, line: Line, colours: Normalize) -> bool:
+def _draw_levels(axes: Axes, sides: list[Side], heights: Array | None, line: Line, colours: Normalize) -> bool:
     """Draw lines of equal uncertainty, the threshold bold, and return whether there are any."""
     if heights is None:
         return False
-    x, y = (_as_came(side, np.linspace(side.first, side.last, _GRID)) for side in sides)
+    x, y = (as_came(side, np.linspace(side.first, side.last, _GRID)) for side in sides)
     low, high = float(heights.min()), float(heights.max())
     levels = [at for at in _levels(colours) if low < at < high]
     if levels:
@@ -178,25 +132,10 @@ def _ends(colours: Normalize) -> tuple[float, float]:
     return float(colours.inverse(0.0)), float(colours.inverse(1.0))
 
 
-def _draw_box(axes: Axes, x: _Axis, y: _Axis) -> None:
-    (left, right), (bottom, top) = (np.sort(_as_came(one, np.array([one.low, one.high]))) for one in (x, y))
+def _draw_box(axes: Axes, x: Side, y: Side) -> None:
+    (left, right), (bottom, top) = (np.sort(as_came(one, np.array([one.low, one.high]))) for one in (x, y))
     corner, size = (left, bottom), (right - left, top - bottom)
     axes.add_patch(Rectangle(corner, *size, fill=False, color=GREY, linestyle="--", linewidth=1.4, zorder=1.7))
-
-
-def _as_came(side: _Axis, values: Array) -> Array:
-    """Return values of a column in the direction in which they came; a flipped one is kept as its negative."""
-    return -values if side.name in side.ranker.flipped else values
-
-
-def _clipped(side: _Axis, values: Array) -> Array:
-    return _as_came(side, np.clip(values[:, side.place], side.first, side.last))
-
-
-def _beyond(sides: list[_Axis], values: Array) -> int:
-    """Return how many rows lie outside of the picture, and are drawn at its edge."""
-    outside = [(values[:, one.place] < one.first) | (values[:, one.place] > one.last) for one in sides]
-    return int(np.any(outside, axis=0).sum())
 
 
 def _colours(score: Array, heights: Array | None, line: Line) -> Normalize:
@@ -243,22 +182,22 @@ def _colour_bar(axes: Axes, colours: Normalize, line: Line) -> None:
     bar.outline.set_visible(False)
 
 
-def _draw_curve(axes: Axes, side: _Axis, values: Array, score: Array, line: Line) -> Axes:
+def _draw_curve(axes: Axes, side: Side, values: Array, score: Array, line: Line) -> Axes:
     """Draw one column against the uncertainty: the map as a line, and the rows upon it."""
     ranker = side.ranker
     at = np.linspace(side.first, side.last, 4 * _GRID)
     points = np.tile(np.nan_to_num(ranker.kept.centre), (len(at), 1))
     points[:, side.place] = at
-    axes.plot(_as_came(side, at), ranker.rank_complete(points)[1], color=GREY, lw=1.6, zorder=1.5, label="the map")
+    axes.plot(as_came(side, at), ranker.rank_complete(points)[1], color=GREY, lw=1.6, zorder=1.5, label="the map")
     colours = _colours(score, None, line)
-    _scatter(axes, np.column_stack([_clipped(side, values), score]), score, colours, line)
+    _scatter(axes, np.column_stack([clipped(side, values), score]), score, colours, line)
     if np.isfinite(line.at):
         axes.axhline(line.at, color=INK, lw=2.4, label=f"{line.name} {line.at:.3g}")
     for end in (side.low, side.high):
-        axes.axvline(float(_as_came(side, np.array(end))), color=GREY, linestyle="--", lw=1.2)
+        axes.axvline(float(as_came(side, np.array(end))), color=GREY, linestyle="--", lw=1.2)
     axis_names(axes, side.words, "uncertainty")
     lines, _ = axes.get_legend_handles_labels()
-    legend(axes, handles=[*lines, *_row_handles(line, len(score), _beyond([side], values))])
+    legend(axes, handles=[*lines, *_row_handles(line, len(score), rows_beyond([side], values))])
     return axes
 
 
