@@ -1,8 +1,9 @@
 """What the measures of a classifier find: errors, and rows of classes that it never saw.
 
 On the digits of scikit-learn (1,797 images of 8 x 8 pixels), over random splits. Errors: 600 rows train, 600 calibrate,
-597 are judged. Unseen classes: the same for digits 0 to 7, with all images of 8 and 9 among those judged. Also what
-became of the stages of a boosting as members of an ensemble, which vecuq leaves alone. Prints tables in Markdown:
+597 are judged. Inverted images: the same, the 597 once more with dark and light exchanged. Unseen classes: the same
+for digits 0 to 7, with all images of 8 and 9 among those judged. Also what became of the stages of a boosting as
+members of an ensemble, which vecuq leaves alone. Prints tables in Markdown:
 ``python -m benchmarks.estimators [splits]``.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ CLASSIFIERS: dict[str, Callable[[int], Any]] = {
     "logistic regression": lambda seed: make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)),
 }
 COLUMNS = ("entropy", "margin", "mutual_information", "mahalanobis", "knn_euclidean", "vecuq")
-TASKS = ("errors", "unseen classes")
+TASKS = ("errors", "inverted images", "unseen classes")
+DARKEST = 16
 KNOWN = 8  # digits below are known where others are not
 
 
@@ -39,19 +41,20 @@ def judged(make: Callable[[int], Any], task: str, seed: int) -> dict[str, float]
     """Return the ROC-AUC of every column, and of vecuq, for one split."""
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(X))
-    seen = order if task == "errors" else order[y[order] < KNOWN]
+    seen = order[y[order] < KNOWN] if task == "unseen classes" else order
     train, calibration, test = seen[:600], seen[600:1200], seen[1200:]
-    if task != "errors":
-        test = np.concatenate([test, np.flatnonzero(y >= KNOWN)])
     classifier = make(seed).fit(X[train], y[train])
     model = from_estimator(classifier, X[train], y[train], X[calibration])
-    positive = classifier.predict(X[test]) != y[test] if task == "errors" else y[test] >= KNOWN
-    columns = {**model.measure(X[test]).by_name(), "vecuq": model.uncertainty(X[test])}
+    rows, positive = X[test], classifier.predict(X[test]) != y[test]
+    if task != "errors":
+        others = DARKEST - X[test] if task == "inverted images" else X[y >= KNOWN]
+        rows, positive = np.vstack([rows, others]), np.arange(len(rows) + len(others)) >= len(rows)
+    columns = {**model.measure(rows).by_name(), "vecuq": model.uncertainty(rows)}
     return {name: float(roc_auc_score(positive, values)) for name, values in columns.items()}
 
 
 def stages(seed: int) -> dict[str, float]:
-    """Return the ROC-AUC for errors of a boosting's entropy, and of the disagreement of its last ten stages."""
+    """Return the ROC-AUC for errors of a boosting's entropy, and of the disagreement of its later stages."""
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(X))
     train, test = order[:600], order[1200:]
@@ -65,9 +68,9 @@ def stages(seed: int) -> dict[str, float]:
     }
 
 
-def tables(n_splits: int) -> Iterator[str]:
+def tables(n_splits: int, tasks: Sequence[str] = TASKS) -> Iterator[str]:
     """Yield the lines of the tables: means over splits."""
-    for task in TASKS:
+    for task in tasks:
         yield f"\nROC-AUC for {task}, mean of {n_splits} splits\n"
         yield f"| classifier | {' | '.join(COLUMNS)} |\n|{'---|' * (len(COLUMNS) + 1)}"
         for name, make in CLASSIFIERS.items():

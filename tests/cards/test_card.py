@@ -294,3 +294,74 @@ def test_making_a_card_warns_of_nothing():
         warnings.simplefilter("error")
         for kind in KINDS:
             assert card(thing(kind)).to_html().endswith("</html>")
+
+
+def write_labelled(path, seed, name="ok"):
+    import pyarrow as pa
+    from pyarrow import csv
+
+    rows, correct = scores(400, seed)
+    csv.write_csv(pa.table({**rows, name: correct.astype(int)}), path)
+    return correct
+
+
+def test_labels_that_were_kept_for_it_are_put_beside_the_promises(run, tmp_path):
+    correct = write_labelled(tmp_path / "later.csv", 9)
+    gate = gate_of(accuracy=0.85)
+    gate.save(tmp_path / "gate.vecuq")
+    model_of().save(tmp_path / "model.vecuq")
+    accepted = gate.accept(scores(400, 9)[0])
+    words = ("-o", "-", "--evaluation", tmp_path / "later.csv", "--correct", "ok")
+    shown = run("card", tmp_path / "gate.vecuq", *words).stdout
+    assert f"| 400, {accepted.sum()} of them accepted |" in shown
+    assert f"| error rate of accepted rows | {1 - correct[accepted].mean():.4f} |" in shown
+    assert hashlib.sha256((tmp_path / "later.csv").read_bytes()).hexdigest() in shown
+    of_model = run("card", tmp_path / "model.vecuq", *words).stdout
+    from vecuq.evaluation import roc_auc
+
+    area = roc_auc(load(tmp_path / "model.vecuq").uncertainty(scores(400, 9)[0]), ~correct)
+    assert f"| ROC-AUC of the uncertainty for errors | {area:.3f} |" in of_model
+
+
+def test_labels_for_a_card_need_their_column_and_a_thing_that_they_can_measure(run, refused, tmp_path):
+    write_labelled(tmp_path / "later.csv", 9)
+    thing("budget").save(tmp_path / "budget.vecuq")
+    thing("model").save(tmp_path / "model.vecuq")
+    labels = ("--evaluation", tmp_path / "later.csv")
+    assert run("card", tmp_path / "budget.vecuq", *labels).exit_code == 2
+    assert run("card", tmp_path / "budget.vecuq", "--correct", "ok").exit_code == 2
+    out = ("-o", tmp_path / "c.md")
+    assert "takes a gate with an accuracy" in refused(
+        "card", tmp_path / "budget.vecuq", *out, *labels, "--correct", "ok"
+    )
+    assert "lacks ['no']" in refused("card", tmp_path / "model.vecuq", *out, *labels, "--correct", "no")
+
+
+def test_ties_are_said_where_no_interval_holds():
+    made = card(thing("answers"))
+    flags = next(one for one in made.promises if one.about == "flags")
+    assert "Scores tie at the threshold, so fewer rows are flagged" in flags.promise
+    assert "nine flag between" not in flags.promise
+    assert made.evidence[0].rows[1][2] == "fewer: scores tie"
+    assert "nine flag between" in card(thing("model")).promises[1].promise
+
+
+def test_a_promise_that_the_audit_contradicts_is_withdrawn():
+    from vecuq import LiveGate
+
+    rows, _ = scores(800, 3)
+    made = LiveGate(gate_of(accuracy=0.8), audit=0.5)
+    done = made.decide(rows, ids=range(800))
+    made.update(np.flatnonzero(done.audit), np.zeros(done.audit.sum()))
+    assert made.state == "broken"
+    found = card(made)
+    assert "accepted rows" not in [one.about for one in found.promises]
+    assert any("not promised any more" in text for text in found.unpromised)
+
+
+def test_of_many_categories_one_promise_speaks_for_all():
+    gate = gate_of(accuracy=0.7, n_rows=2_400, about={"by": np.arange(2_400) % 12})
+    made = card(gate)
+    assert [one.about for one in made.promises][:2] == ["accepted rows, by category", "p-values"]
+    assert made.promises[0].promise.startswith("12 of 12 categories are certified, each by itself.")
+    assert len(next(table for table in made.evidence if table.title == "Categories").rows) == 12

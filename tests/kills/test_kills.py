@@ -114,6 +114,7 @@ WRITERS = {
 IDS = list(WRITERS)
 # Options whose files are only read.
 READ = {
+    "card": {"evaluation"},
     "fit": {"labelled", "samples"},
     "gate": {"unlabelled", "samples"},
     "audit": {"samples"},
