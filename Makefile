@@ -121,7 +121,8 @@ $(DOCS)/.installed: pyproject.toml paper-data/pyproject.toml
 
 docs: $(DOCS)/.installed ## the documentation site; writes docs/_build/html/index.html
 	$(DOCS)/bin/python -m sphinx -b html -j 2 -W --keep-going -q docs docs/_build/html
+	$(DOCS)/bin/python tools/check_links.py docs/_build/html
 
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) $(BENCH) $(LOWEST) $(ADAPT) $(SPARK) $(DOCS) .venv-uv demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz docs/_build docs/built docs/reference/api docs/reference/catalogue
+	rm -rf $(VENV) $(BENCH) $(LOWEST) $(ADAPT) $(SPARK) $(DOCS) .venv-uv demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz docs/_build docs/built docs/reference/api docs/reference/catalogue/pictures
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

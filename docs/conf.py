@@ -4,11 +4,11 @@ import os
 import sys
 from pathlib import Path
 
+from vecuq import __version__
+
 os.environ.setdefault("MPLBACKEND", "Agg")
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
-
-from vecuq import __version__
 
 project = "vecuq"
 author = "The vecuq founders"
@@ -16,6 +16,8 @@ project_copyright = "the vecuq founders, Apache-2.0"
 version = release = __version__
 
 extensions = [
+    "api",
+    "catalogue",
     "contents",
     "myst_parser",
     "numpydoc",
@@ -40,7 +42,11 @@ myst_dmath_allow_space = False
 
 # Signatures stand in the page; numpydoc reads the parameters.
 autodoc_typehints = "none"
+autodoc_mock_imports = ["litellm", "mlflow", "openai", "opentelemetry", "pyspark"]
 autosummary_generate = False
+# A name in a docstring that leads nowhere is an error.
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(collections|numpy|np|sklearn|typing)\..*")]
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
@@ -49,6 +55,8 @@ html_title = "vecuq"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}
+toc_object_entries_show_parents = "hide"
 html_copy_source = False
 html_theme_options = {
     "logo": {"text": "vecuq"},
@@ -85,5 +93,6 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
+    "write_computation_times": False,
     "image_srcset": ["2x"],
 }

@@ -19,6 +19,7 @@ FENCE = re.compile(r"^(`{3,}|~{3,})")
 COMMENT = re.compile(r"^<!--.*?-->[ \t]*$", re.DOTALL | re.MULTILINE)
 ABSOLUTE = re.compile(r"[a-z]+:|/")
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s#]+)(#[^()\s]*)?\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 PAGES = re.compile(r"<!-- pages -->(.*?)<!-- /pages -->", re.DOTALL)
 # Pages of the site that are made of files outside `docs`, by their path in the repository.
 MADE = {
@@ -29,6 +30,8 @@ MADE = {
     "benchmarks/RESULTS.md": "docs/project/benchmarks.md",
     "benchmarks/GATES.md": "docs/project/gates.md",
     "deploy/README.md": "docs/project/deploy.md",
+    "docs/gallery/GALLERY_HEADER.rst": "docs/built/gallery/index.rst",
+    "docs/validation/GALLERY_HEADER.rst": "docs/built/validation/index.rst",
 }
 GALLERY_SCRIPT = re.compile(r"docs/(gallery|validation)/(\w+)\.py")
 
@@ -42,7 +45,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
 def prepared(text: str, page: str, at: str | None = None) -> str:
     """Give the text of ``page`` (its path in the repository) as the site reads it, at the place ``at``."""
     at = at or page
-    listed = toctree_of(text, page) if posixpath.basename(at) in ("index.md", "README.md") else ""
+    listed = toctree_of(text, page) if posixpath.basename(at) in ("index.md", "README.md") or PAGES.search(text) else ""
     pieces = [piece if is_code else _mended(piece, page, at) for is_code, piece in split_code(text)]
     return "".join(pieces) + listed
 
@@ -69,17 +72,41 @@ def split_code(text: str) -> list[tuple[bool, str]]:
 
 
 def toctree_of(text: str, page: str) -> str:
-    """Give the hidden navigation of an index page: what stands between its marks, else its links into its own folder."""
+    """Give the navigation of an index page: the links between its marks, else those into its own folder.
+
+    Between marks, each heading becomes a caption of the navigation, and the words of a link its entry.
+    """
     marked = PAGES.findall(text)
-    prose = "".join(marked) if marked else "".join(piece for is_code, piece in split_code(text) if not is_code)
-    links = [match.group(1) for match in LINK.finditer(prose)]
-    targets = [_target(link, page) for link in links if not ABSOLUTE.match(link)]
-    here = posixpath.dirname(page)
-    names = [posixpath.relpath(name, here).removesuffix(".md") for name in targets if name.endswith(".md")]
-    wanted = dict.fromkeys(name for name in names if marked or not name.startswith(".."))
-    if not wanted:
+    if not marked:
+        prose = "".join(piece for is_code, piece in split_code(text) if not is_code)
+        return _toctree([name for name in _names(prose, page) if not name.startswith("..")])
+    parts = HEADING.split("\n".join(marked))
+    captioned = zip(["", *parts[1::2]], parts[::2], strict=True)
+    return "".join(_toctree(_named(prose, page), caption) for caption, prose in captioned)
+
+
+def _toctree(entries: list[str], caption: str = "") -> str:
+    if not entries:
         return ""
-    return "\n\n```{toctree}\n:hidden:\n:maxdepth: 2\n\n" + "\n".join(wanted) + "\n```\n"
+    options = f":caption: {caption}\n" if caption else ""
+    return "\n\n```{toctree}\n:hidden:\n:maxdepth: 2\n" + options + "\n" + "\n".join(dict.fromkeys(entries)) + "\n```\n"
+
+
+def _names(prose: str, page: str) -> list[str]:
+    """Give the pages that prose links to, relative to its own, without their endings."""
+    return [name for _, name in _linked(prose, page)]
+
+
+def _named(prose: str, page: str) -> list[str]:
+    """Give the same with the words of each link."""
+    return [f"{words} <{name}>" for words, name in _linked(prose, page)]
+
+
+def _linked(prose: str, page: str) -> list[tuple[str, str]]:
+    found = [(match[0], match[1]) for match in LINK.finditer(prose) if not ABSOLUTE.match(match[1])]
+    here = posixpath.dirname(page)
+    pages = [(whole[1 : whole.index("](")], posixpath.relpath(_target(link, page), here)) for whole, link in found]
+    return [(words, posixpath.splitext(name)[0]) for words, name in pages if name.endswith((".md", ".rst"))]
 
 
 def _target(link: str, page: str) -> str:

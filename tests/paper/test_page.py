@@ -2,6 +2,7 @@
 
 import re
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,11 @@ def test_the_pages_quote_the_shares_that_the_code_gives():
 
 def test_the_commands_of_the_page_are_the_studies_that_exist():
     assert set(COMMANDS) == {*STUDY_NAMES, "all"}
+
+
+def test_every_printed_table_has_its_row_with_a_label_and_a_command():
+    rows = re.findall(r"^\| [^|]+ \| `(tab:\w+)` \| `(\w+)` \| `vecuq reproduce (\w+)` \|$", PAGE, re.MULTILINE)
+    printed = {Path(entry.name).stem for entry in (files("vecuq.paper") / "tables").iterdir()}
+    assert sorted(table for _, table, _ in rows) == sorted(printed)
+    assert len({label for label, _, _ in rows}) == len(rows)
+    assert {study for *_, study in rows} <= set(STUDY_NAMES)

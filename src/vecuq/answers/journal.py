@@ -14,7 +14,7 @@ from vecuq.errors import TableError
 
 
 class Journal:
-    """An open file of answers; use :meth:`opened`, which locks it and removes a line that a kill cut short."""
+    """An open file of answers; use :meth:`Journal.opened`, which locks it and removes a line that a kill cut short."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path

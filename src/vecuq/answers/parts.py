@@ -41,7 +41,7 @@ class Part:
         What the reader decided, one sentence each, the same words for all lines that it decided so; a reader of files
         counts them.
     prompts
-        The questions of a request that asks several at once, whose answers come in their order; see :func:`split`.
+        The questions of a request that asks several at once, whose answers come in their order.
     is_numbered
         Whether the id is the number of the line, which only holds the parts of the line together.
     """

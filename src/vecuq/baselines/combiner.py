@@ -21,7 +21,7 @@ Scorer = Callable[[Array], Array]
 class Combiner(TakesScores, BaseEstimator, ABC):  # type: ignore[misc]
     """One way to make one number of several uncertainty scores, learned from calibration rows alone.
 
-    A combiner says in :meth:`_learn` what it learns. Calibration rows reach it complete, in sorted order (so that the
+    A combiner says in ``_learn`` what it learns. Calibration rows reach it complete, in sorted order (so that the
     order in which they came cannot matter), and without the columns that are constant in them, which say nothing.
 
     Parameters

@@ -81,7 +81,7 @@ class Client:
         """Score rows: a list of dicts, or a table of pandas, polars or pyarrow.
 
         A list gives a :class:`Scored`. A table comes back as one of its kind, with the columns that ``vecuq score``
-        would add. The options are those of :class:`vecuq.client.verbs.ScoreOptions`: alpha, explain, missing,
+        would add. The options are those of ``POST /score``: alpha, explain, missing,
         confidence, by, id, record.
         """
         return self._run(verbs.score(rows, self._named(model), **options))

@@ -69,7 +69,7 @@ def boxed_in(text: str) -> str | None:
 
 
 def json_field_in(text: str, path: str) -> str | None:
-    """Return a field of the last JSON object in a text that has it, also within ``` fences; a dot enters an object.
+    """Return a field of the last JSON object in a text that has it, also within a code fence; a dot enters an object.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class Remembered:
     Parameters
     ----------
     model
-        A :class:`Model`; or any function of a list of items, which is then known by its name.
+        A function of a list of items that has a ``name`` and an ``identity``; one without is known by its Python name.
     cache
         File (SQLite) that keeps the results; made if it does not exist. None keeps them in memory only.
 

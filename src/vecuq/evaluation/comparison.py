@@ -101,7 +101,7 @@ class MethodComparison:
         """Return the methods that differ from ``method`` by more than chance explains, all pairs judged at once.
 
         Among equal methods, a table holds such a pair with probability 1 - ``level``, however many methods there are;
-        see :func:`separated_pairs`. By default at the level of the intervals.
+        see ``vecuq.evaluation.separation``. By default at the level of the intervals.
         """
         own = self._place(method)
         apart = self._pairs(self.level if level is None else level)

@@ -21,7 +21,7 @@ _STATED = {
 
 
 class AnswerFeatures(TokenFeatures):
-    """What measures compute from one record. What the record does not have raises :class:`MissingFeatureError`.
+    """What measures compute from one record. What the record does not have raises ``MissingFeatureError``.
 
     Parameters
     ----------

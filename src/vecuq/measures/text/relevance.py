@@ -45,7 +45,7 @@ def token_relevance(tokens: Sequence[str], question: str = "", *, similarity: An
     similarity
         ``"rouge_l"``, another name of :data:`COMPARISONS`, a function of two texts, a Comparison or a PairCache.
     n_end
-        How many of the last tokens ended the answer; they count as special, besides those of :func:`is_special`.
+        How many of the last tokens ended the answer; they count as special, besides those that look like one.
 
     Examples
     --------
