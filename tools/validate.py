@@ -55,27 +55,33 @@ def promises() -> tuple[Any, ...]:
 
 def table_of(results: dict[str, Any]) -> str:
     """Return the table of all promises with what was found, in Markdown."""
-    lines = ["| promise | assumption | theorem | simulation | result | code |", "|---|---|---|---|---|---|"]
+    lines = ["| promise and code | assumption and theorem | simulation and result |", "|---|---|---|"]
     for promise in promises():
         checks = [check for check in results["checks"] if check["promise"] == promise.key]
-        simulation = f"[{promise.script}](plot_{promise.script}.py)"
         code = ", ".join(f"`{name}`" for name in promise.code)
-        cells = (promise.says, promise.assumes, promise.theorem, simulation, _result(checks), code)
+        cells = (
+            f"{_sentence(promise.says)}<br>{code}",
+            f"{_sentence(promise.assumes)}<br>*{promise.theorem}*",
+            f"[{promise.script}](plot_{promise.script}.py): {_result(checks)}",
+        )
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
+def _sentence(text: str) -> str:
+    """Return a text that begins with a capital letter, unless it begins with code, and ends with a full stop."""
+    return f"{text[0].upper()}{text[1:]}."
+
+
 def _result(checks: list[dict[str, Any]]) -> str:
-    """Return the worst that was seen where the assumption holds, and where it does not."""
+    """Return the check nearest to its limit where the assumption holds, and the worst where it does not."""
     kept = [check for check in checks if check["assumed"]]
-    worst = max(
-        kept, key=lambda check: (check["seen"] - check["promised"]) / max(check["limit"] - check["promised"], 1e-12)
-    )
-    text = f"**kept** in {len(kept)}: {_words(worst)}"
+    nearest = max(kept, key=lambda check: (check["promised"] > 0, check["seen"] - check["limit"]))
+    text = f"**kept** in {len(kept)}: {_words(nearest)}"
     without = [check for check in checks if not check["assumed"]]
     if without:
-        most = max(without, key=lambda check: check["seen"] / max(check["promised"], 1e-12))
-        text += f"; without the assumption ({most['case']}) {_number(most['seen'])}"
+        worst = max(without, key=lambda check: (check["promised"] > 0, check["seen"] - check["promised"]))
+        text += f"; without the assumption ({worst['case']}) {_number(worst['seen'])}"
     return text
 
 

@@ -14,11 +14,17 @@ from matplotlib.axes import Axes
 BLUE, VERMILION, GREEN, AMBER, GREY = "#0072B2", "#D55E00", "#009E73", "#B87400", "#5F6B76"
 
 
-def panels(n_columns: int = 1, n_rows: int = 1, *, width: float = 9.6, height: float = 3.7, **how: Any) -> Any:
+def panels(
+    n_columns: int = 1, n_rows: int = 1, *, width: float = 9.6, height: float = 3.7, **how: Any
+) -> Any:
     """Return axes side by side, without the upper and right frame."""
-    plt.rcParams.update({"figure.facecolor": "white", "savefig.facecolor": "white", "font.size": 9.5})
+    plt.rcParams.update(
+        {"figure.facecolor": "white", "savefig.facecolor": "white", "font.size": 9.5}
+    )
     size = (width, height)
-    figure, found = plt.subplots(n_rows, n_columns, figsize=size, layout="constrained", squeeze=False, **how)
+    figure, found = plt.subplots(
+        n_rows, n_columns, figsize=size, layout="constrained", squeeze=False, **how
+    )
     figure.get_layout_engine().set(wspace=0.06, hspace=0.08)
     for ax in found.ravel():
         ax.spines[["top", "right"]].set_visible(False)

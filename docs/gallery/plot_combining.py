@@ -49,14 +49,22 @@ left.barh(places, list(ORDERS.values()), color=colours, height=0.7)
 for place, value in zip(places, ORDERS.values(), strict=True):
     left.text(value + 0.003, place, f"{value:.3f}", va="center")
 left.set_yticks(places, list(ORDERS))
-bare(left, "without labels: finding errors", xlabel="ROC-AUC (starts at 0.5)", xlim=(0.5, 0.785))
+bare(
+    left, "without labels: finding errors", xlabel="ROC-AUC (starts at 0.5)", xlim=(0.5, 0.785)
+)
 
 at = np.arange(len(LABELS))
 middle.axhline(0, color=GREY, linewidth=0.8)
 middle.plot(at, SHRUNK, "o-", color=BLUE, label="learn_weights")
 middle.plot(at, PLAIN, "x--", color=VERMILION, label="plain logistic")
 middle.set_xticks(at, [str(n) for n in LABELS])
-bare(middle, "labels that weigh columns", xlabel="labels", ylabel="ROC-AUC gained", ylim=(-0.045, 0.02))
+bare(
+    middle,
+    "labels that weigh columns",
+    xlabel="labels",
+    ylabel="ROC-AUC gained",
+    ylim=(-0.045, 0.02),
+)
 middle.legend(frameon=False, loc="lower right")
 
 names = (
@@ -68,9 +76,22 @@ names = (
 for k, (name, colour, hatch) in enumerate(names):
     shown = [COVERAGE[family][k] for family in COVERAGE]
     where = np.arange(3) + 0.2 * (k - 1.5)
-    right.bar(where, shown, width=0.18, color=colour, hatch=hatch, edgecolor="white", label=name)
+    right.bar(
+        where, shown, width=0.18, color=colour, hatch=hatch, edgecolor="white", label=name
+    )
     for x, value in zip(where, shown, strict=True):
-        right.text(x, value + 0.006, f"{value:.2f}".lstrip("0") if value else "0", ha="center", fontsize=8)
+        right.text(
+            x,
+            value + 0.006,
+            f"{value:.2f}".lstrip("0") if value else "0",
+            ha="center",
+            fontsize=8,
+        )
 right.set_xticks(range(3), [name.replace(" ", "\n").replace("-", "-\n") for name in COVERAGE])
-bare(right, "500 labels that certify 90 % accuracy", ylabel="share of rows accepted", ylim=(0, 0.62))
+bare(
+    right,
+    "500 labels that certify 90 % accuracy",
+    ylabel="share of rows accepted",
+    ylim=(0, 0.62),
+)
 right.legend(frameon=False, fontsize=8)

@@ -27,7 +27,9 @@ ladder = Ladder.of(rng.random(1000))
 def both(n_labels: int) -> tuple[float, float]:
     """Return the thresholds that one draw of labels leads to: naive, and by the gate."""
     drawn = rng.integers(20_000, size=n_labels)
-    found = accept_confidently(scores[drawn], wrong[drawn], ladder, allowed=ALLOWED, delta=DELTA)
+    found = accept_confidently(
+        scores[drawn], wrong[drawn], ladder, allowed=ALLOWED, delta=DELTA
+    )
     good = np.flatnonzero((found.n_accepted > 0) & (found.losses <= ALLOWED * found.n_accepted))
     return ladder.thresholds[good[-1]] if len(good) else -np.inf, found.threshold
 
@@ -44,10 +46,25 @@ for column, (name, colour, mark, hatch) in enumerate(
     (("naive threshold", VERMILION, "x", "//"), ("gate", BLUE, "o", ""))
 ):
     taken = accepted[500][:, column]
-    bars.hist(1 - risk[taken[taken > 0]], bins, color=colour, alpha=0.55, hatch=hatch, edgecolor="white", label=name)
+    bars.hist(
+        1 - risk[taken[taken > 0]],
+        bins,
+        color=colour,
+        alpha=0.55,
+        hatch=hatch,
+        edgecolor="white",
+        label=name,
+    )
     broken = [(risk[some[:, column]] > ALLOWED).mean() for some in accepted.values()]
     lines.plot(list(accepted), broken, marker=mark, color=colour, label=name)
-    lines.annotate(f"{broken[2]:.0%}", (500, broken[2]), (0, 7), textcoords="offset points", ha="center", color=colour)
+    lines.annotate(
+        f"{broken[2]:.0%}",
+        (500, broken[2]),
+        (0, 7),
+        textcoords="offset points",
+        ha="center",
+        color=colour,
+    )
 bars.axvline(1 - ALLOWED, color=GREY, linestyle="--", label="target")
 bare(bars, "300 draws of 500 labels", xlabel="true accuracy of accepted rows", ylabel="draws")
 bars.legend(frameon=False, loc="upper right")

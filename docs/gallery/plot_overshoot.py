@@ -28,7 +28,12 @@ line.plot(times, paper.uncertainty(path), "--", color=VERMILION, label="without:
 line.axvline(1, color=GREY, linewidth=0.8)
 line.text(1.1, 30, "edge of the\ncalibration box", color=GREY)
 line.set(xscale="log", yscale="log")
-bare(line, "one row, further and further out", xlabel="times the largest calibration row", ylabel="uncertainty")
+bare(
+    line,
+    "one row, further and further out",
+    xlabel="times the largest calibration row",
+    ylabel="uncertainty",
+)
 line.legend(frameon=False)
 
 # %%
@@ -42,9 +47,19 @@ for low, high in ((1, 10), (10, 100), (100, 1e6)):
     further = second > np.median(second)
     found["without"].append(roc_auc(np.round(paper.uncertainty(pairs), 9), further))
     found["with"].append(roc_auc(ours.uncertainty(pairs), further))
-for shift, (name, colour, hatch) in zip((-0.2, 0.2), (("without", VERMILION, "//"), ("with", BLUE, "")), strict=True):
+for shift, (name, colour, hatch) in zip(
+    (-0.2, 0.2), (("without", VERMILION, "//"), ("with", BLUE, "")), strict=True
+):
     at = np.arange(3) + shift
-    bars.bar(at, found[name], width=0.36, color=colour, hatch=hatch, edgecolor="white", label=f"{name} overshoot")
+    bars.bar(
+        at,
+        found[name],
+        width=0.36,
+        color=colour,
+        hatch=hatch,
+        edgecolor="white",
+        label=f"{name} overshoot",
+    )
     for left, value in zip(at, found[name], strict=True):
         bars.text(left, value + 0.015, f"{value:.2f}", ha="center")
 bars.axhline(0.5, color=GREY, linestyle="--", linewidth=0.8)

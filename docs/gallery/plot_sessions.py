@@ -45,17 +45,43 @@ def flagged(n_sessions: int, alpha: float, *, named: bool) -> float:
 cases = ((200, 0.01), (40, 0.05), (20, 0.01))
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    without = [np.mean([flagged(n, alpha, named=False) for _ in range(50)]) for n, alpha in cases]
+    without = [
+        np.mean([flagged(n, alpha, named=False) for _ in range(50)]) for n, alpha in cases
+    ]
     # 10 held-back sessions allow no p-value below 1/11: vecuq refuses alpha 0.01.
-    given = [np.mean([flagged(n, alpha, named=True) for _ in range(50)]) for n, alpha in cases[:2]]
+    given = [
+        np.mean([flagged(n, alpha, named=True) for _ in range(50)]) for n, alpha in cases[:2]
+    ]
 at = np.arange(3)
-bars.bar(at - 0.2, without, width=0.36, color=VERMILION, hatch="//", edgecolor="white", label="taken for rows")
+bars.bar(
+    at - 0.2,
+    without,
+    width=0.36,
+    color=VERMILION,
+    hatch="//",
+    edgecolor="white",
+    label="taken for rows",
+)
 bars.bar(at[:2] + 0.2, given, width=0.36, color=BLUE, label="groups=sessions")
 bars.text(2.2, 0.002, "refused:\ntoo few", ha="center", color=BLUE)
-for left, value in [*zip(at - 0.2, without, strict=True), *zip(at[:2] + 0.2, given, strict=True)]:
+for left, value in [
+    *zip(at - 0.2, without, strict=True),
+    *zip(at[:2] + 0.2, given, strict=True),
+]:
     bars.text(left, value + 0.001, f"{value:.1%}", ha="center")
 for place, (_, alpha) in enumerate(cases):
-    bars.plot([place - 0.45, place + 0.45], [alpha, alpha], "--", color=GREY, label="promised" if place == 0 else None)
+    bars.plot(
+        [place - 0.45, place + 0.45],
+        [alpha, alpha],
+        "--",
+        color=GREY,
+        label="promised" if place == 0 else None,
+    )
 bars.set_xticks(at, [f"{n} sessions of 10\nalpha {alpha:g}" for n, alpha in cases])
-bare(bars, "rows of new sessions flagged", ylabel="false-alarm rate", ylim=(0, 1.35 * max(without + given)))
+bare(
+    bars,
+    "rows of new sessions flagged",
+    ylabel="false-alarm rate",
+    ylim=(0, 1.35 * max(without + given)),
+)
 bars.legend(frameon=False, ncols=3, loc="upper center")

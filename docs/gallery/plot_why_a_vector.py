@@ -30,8 +30,22 @@ x, y = np.meshgrid(np.linspace(0, 0.5, 80), np.linspace(0, 22, 80))
 height = model.uncertainty(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
 plane.contour(x, y, height, levels=9, colors=GREY, linewidths=0.7, alpha=0.7)
 for name, rows, colour, mark in kinds:
-    plane.scatter(rows[:, 0], rows[:, 1], s=14, color=colour, marker=mark, label=name, linewidths=0.8, alpha=0.8)
-bare(plane, "Grey lines: equal uncertainty", xlabel="score 1: 1 - max. probability", ylabel="score 2: distance")
+    plane.scatter(
+        rows[:, 0],
+        rows[:, 1],
+        s=14,
+        color=colour,
+        marker=mark,
+        label=name,
+        linewidths=0.8,
+        alpha=0.8,
+    )
+bare(
+    plane,
+    "Grey lines: equal uncertainty",
+    xlabel="score 1: 1 - max. probability",
+    ylabel="score 2: distance",
+)
 plane.set(xlim=(0, 0.5), ylim=(0, 22))
 plane.legend(framealpha=0.95)
 

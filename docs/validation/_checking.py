@@ -54,7 +54,11 @@ class Check:
     @property
     def verdict(self) -> str:
         """What this says of the promise."""
-        return (KEPT if self.within else MISSED) if self.assumed else (MISSED if self.within else BROKEN)
+        return (
+            (KEPT if self.within else MISSED)
+            if self.assumed
+            else (MISSED if self.within else BROKEN)
+        )
 
 
 DONE: list[Check] = []  # of all scripts that ran in this process
@@ -65,14 +69,18 @@ def runs(quick: int) -> int:
     return quick * TIMES if FULL else quick
 
 
-def rate(promise: str, case: str, happened: ArrayLike, at_most: float, *, assumed: bool = True) -> Check:
+def rate(
+    promise: str, case: str, happened: ArrayLike, at_most: float, *, assumed: bool = True
+) -> Check:
     """Check how often something happened, against a probability; the limit is a quantile of the binomial law."""
     found = np.asarray(happened, dtype=bool)
     limit = float(binom.isf(CHANCE, len(found), at_most)) / len(found)
     return Check(promise, case, float(found.mean()), at_most, limit, len(found), assumed)
 
 
-def mean(promise: str, case: str, values: ArrayLike, at_most: float, *, assumed: bool = True) -> Check:
+def mean(
+    promise: str, case: str, values: ArrayLike, at_most: float, *, assumed: bool = True
+) -> Check:
     """Check a mean over runs against a bound; the limit is so many standard errors of these runs above it."""
     found = np.asarray(values, dtype=float)
     error = float(found.std(ddof=1) / np.sqrt(len(found)))
@@ -80,12 +88,21 @@ def mean(promise: str, case: str, values: ArrayLike, at_most: float, *, assumed:
     return Check(promise, case, float(found.mean()), at_most, limit, len(found), assumed)
 
 
-def law(promise: str, case: str, numbers: ArrayLike, cdf: Callable[[Any], Any], *, assumed: bool = True) -> Check:
+def law(
+    promise: str,
+    case: str,
+    numbers: ArrayLike,
+    cdf: Callable[[Any], Any],
+    *,
+    assumed: bool = True,
+) -> Check:
     """Check the law of some numbers: the largest distance between two distribution functions (Kolmogorov)."""
     found = np.sort(np.asarray(numbers, dtype=float))
     n = len(found)
     below = cdf(found)
-    distance = float(max((np.arange(1, n + 1) / n - below).max(), (below - np.arange(n) / n).max()))
+    distance = float(
+        max((np.arange(1, n + 1) / n - below).max(), (below - np.arange(n) / n).max())
+    )
     return Check(promise, case, distance, 0.0, float(kstwo.isf(CHANCE, n)), n, assumed)
 
 
@@ -119,13 +136,28 @@ def picture(checks: Sequence[Check], what: str, ax: Axes | None = None) -> Axes:
     for place, check in zip(places, checks, strict=True):
         colour, mark = (BLUE, "o") if check.assumed else (VERMILION, "D")
         ax.plot(
-            [check.promised, check.limit], [place, place], color=GREY, linewidth=7, alpha=0.25, solid_capstyle="butt"
+            [check.promised, check.limit],
+            [place, place],
+            color=GREY,
+            linewidth=7,
+            alpha=0.25,
+            solid_capstyle="butt",
         )
         ax.plot([check.promised] * 2, [place - 0.3, place + 0.3], color=GREY, linewidth=2)
-        ax.plot(check.seen, place, mark, color=colour, fillstyle="full" if check.assumed else "none", markersize=7)
+        ax.plot(
+            check.seen,
+            place,
+            mark,
+            color=colour,
+            fillstyle="full" if check.assumed else "none",
+            markersize=7,
+        )
     ax.set_yticks(places, [check.case for check in checks])
     ax.set_xlim(left=min(0.0, *(check.seen for check in checks)) - 0.005)
-    ax.set_xlabel(f"{what} (grey: promised, and what chance adds at most; diamond: assumption left out)", fontsize=8)
+    ax.set_xlabel(
+        f"{what} (grey: promised, and what chance adds at most; diamond: assumption left out)",
+        fontsize=8,
+    )
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0, labelsize=9)

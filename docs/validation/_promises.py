@@ -120,7 +120,11 @@ PROMISES = (
         "a bound on an error rate fails with probability at most delta",
         "independent labels",
         "Clopper and Pearson (1934)",
-        ("conformal.error_rate_p_values", "conformal.error_rate_upper", "conformal.error_rate_lower"),
+        (
+            "conformal.error_rate_p_values",
+            "conformal.error_rate_upper",
+            "conformal.error_rate_lower",
+        ),
         "bounds",
     ),
     Promise(
@@ -144,7 +148,12 @@ PROMISES = (
         "with probability 1 - delta, the error rate of accepted rows is at most the target's",
         f"{LABELS}, independent",
         "Wiens and Dmitrienko (2005); Angelopoulos and others (2021)",
-        ("conformal.accept_confidently", "conformal.walk_outwards", "conformal.fewest_labels", "Gate"),
+        (
+            "conformal.accept_confidently",
+            "conformal.walk_outwards",
+            "conformal.fewest_labels",
+            "Gate",
+        ),
         "gate",
     ),
     Promise(

@@ -37,9 +37,24 @@ RATE, N_LABELS, DELTA = 0.05, 200, 0.1
 errors = rng.binomial(N_LABELS, RATE, size=runs(4000))
 copies = 10 * rng.binomial(N_LABELS // 10, RATE, size=runs(4000))
 checks = [
-    rate("bounds", "p-value at the allowed rate", error_rate_p_values(errors, N_LABELS, RATE) <= DELTA, DELTA),
-    rate("bounds", "upper bound below the truth", error_rate_upper(errors, N_LABELS, DELTA) < RATE, DELTA),
-    rate("bounds", "lower bound above the truth", error_rate_lower(errors, N_LABELS, DELTA) > RATE, DELTA),
+    rate(
+        "bounds",
+        "p-value at the allowed rate",
+        error_rate_p_values(errors, N_LABELS, RATE) <= DELTA,
+        DELTA,
+    ),
+    rate(
+        "bounds",
+        "upper bound below the truth",
+        error_rate_upper(errors, N_LABELS, DELTA) < RATE,
+        DELTA,
+    ),
+    rate(
+        "bounds",
+        "lower bound above the truth",
+        error_rate_lower(errors, N_LABELS, DELTA) > RATE,
+        DELTA,
+    ),
     rate(
         "bounds",
         "upper bound, groups taken for rows",
@@ -67,7 +82,12 @@ LAWS = {
 }
 stakes = stakes_for(N_LABELS, np.ones(1), 0.1, DELTA)
 for name, law_of in LAWS.items():
-    p = np.array([mean_loss_p_values((law_of(N_LABELS) - 0.1)[:, None], 0.1, stakes)[0] for _ in range(runs(1000))])
+    p = np.array(
+        [
+            mean_loss_p_values((law_of(N_LABELS) - 0.1)[:, None], 0.1, stakes)[0]
+            for _ in range(runs(1000))
+        ]
+    )
     checks.append(rate("betting", f"p-value, {name}", p <= DELTA, DELTA))
 
 
@@ -90,7 +110,14 @@ checks += [
 uniform = np.sort(rng.random((runs(2000), 100)), axis=1)
 places = np.arange(101) / 100
 largest = np.maximum((places[1:] - uniform).max(axis=1), (uniform - places[:-1]).max(axis=1))
-checks.append(rate("coverage", "share further away than the margin", largest > coverage_margin(100, DELTA), DELTA))
+checks.append(
+    rate(
+        "coverage",
+        "share further away than the margin",
+        largest > coverage_margin(100, DELTA),
+        DELTA,
+    )
+)
 print(judged(checks))
 
 # %%

@@ -47,10 +47,14 @@ low, high = rate_interval(ALPHA, N_HELD, level=0.9)
 chance = 1 - CONFIDENCE
 checks = [
     law("beta", "law of the rate, 200 rows", on_average, beta(k, N_HELD + 1 - k).cdf),
-    rate("beta", "rate outside its 90 % interval", (on_average < low) | (on_average > high), 0.1),
+    rate(
+        "beta", "rate outside its 90 % interval", (on_average < low) | (on_average > high), 0.1
+    ),
     rate("confidence", "200 rows, confidence 0.9", confident > ALPHA, chance),
     rate("confidence", f"{few} rows, confidence 0.9", fewest > ALPHA, chance),
-    rate("confidence", "200 rows, without confidence", on_average > ALPHA, chance, assumed=False),
+    rate(
+        "confidence", "200 rows, without confidence", on_average > ALPHA, chance, assumed=False
+    ),
 ]
 
 # %%
@@ -62,7 +66,9 @@ N_GROUPS = 60
 
 def rate_of_groups(*, by_group: bool) -> float:
     codes = np.repeat(np.arange(N_GROUPS), rng.integers(1, 21, size=N_GROUPS))
-    scores = np.sqrt(0.8) * rng.normal(size=N_GROUPS)[codes] + np.sqrt(0.2) * rng.normal(size=len(codes))
+    scores = np.sqrt(0.8) * rng.normal(size=N_GROUPS)[codes] + np.sqrt(0.2) * rng.normal(
+        size=len(codes)
+    )
     order = np.argsort(scores)
     held = HeldScores(scores[order], group_weights(codes)[order] if by_group else None)
     return float(norm.sf(held.threshold(held.rate(0.1, CONFIDENCE))))
@@ -79,11 +85,23 @@ print(judged(checks))
 # %%
 # Without a confidence, the rate is right on average, and nearly half of all sets flag more.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4), layout="constrained", width_ratios=(1, 1.15))
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(10.5, 4), layout="constrained", width_ratios=(1, 1.15)
+)
 bins = np.linspace(0, 0.12, 49)
 left.hist(on_average, bins, color=AMBER, alpha=0.45, density=True, label="alpha = 0.05")
-left.hist(confident, bins, color=GREEN, histtype="step", linewidth=2, density=True, label="with confidence 0.9")
-left.plot(bins, beta(k, N_HELD + 1 - k).pdf(bins), color=BLUE, label=f"Beta({k}, {N_HELD + 1 - k})")
+left.hist(
+    confident,
+    bins,
+    color=GREEN,
+    histtype="step",
+    linewidth=2,
+    density=True,
+    label="with confidence 0.9",
+)
+left.plot(
+    bins, beta(k, N_HELD + 1 - k).pdf(bins), color=BLUE, label=f"Beta({k}, {N_HELD + 1 - k})"
+)
 left.axvline(ALPHA, color=VERMILION, linestyle="--", label="alpha")
 left.set(xlabel="false-alarm rate of one calibration set", ylabel="density", xlim=(0, 0.12))
 left.legend(frameon=False)

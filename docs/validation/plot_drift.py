@@ -23,7 +23,14 @@ from scipy.signal import lfilter
 from scipy.special import ndtr
 
 from vecuq import fit_ranker
-from vecuq.conformal import Fortune, SortedScores, bets_on, play, rows_beyond_p_value, uniform_ranks
+from vecuq.conformal import (
+    Fortune,
+    SortedScores,
+    bets_on,
+    play,
+    rows_beyond_p_value,
+    uniform_ranks,
+)
 from vecuq.monitor import DriftCounts, Monitor
 
 rng = np.random.default_rng(2605)
@@ -37,7 +44,9 @@ ALPHA, N_CALIBRATION, N_ROWS = 0.1, 300, 600
 def online(calibration, stream):
     held = SortedScores.of(calibration, seed=(0,))
     above = held.bins_above(stream, rng.random(len(stream)))
-    return uniform_ranks(above, np.zeros(len(calibration) + 1, dtype=np.int64), rng.random(len(stream)))
+    return uniform_ranks(
+        above, np.zeros(len(calibration) + 1, dtype=np.int64), rng.random(len(stream))
+    )
 
 
 def means_of_runs(kind: str):
@@ -53,7 +62,13 @@ def means_of_runs(kind: str):
 
 checks = [
     law("monitor", "online p-values: law of their mean", means_of_runs("online"), ndtr),
-    law("monitor", "against a fixed set: law of the mean", means_of_runs("fixed"), ndtr, assumed=False),
+    law(
+        "monitor",
+        "against a fixed set: law of the mean",
+        means_of_runs("fixed"),
+        ndtr,
+        assumed=False,
+    ),
 ]
 
 # %%
@@ -62,7 +77,9 @@ checks = [
 
 def evidence(correlation: float, *, every: int = 1):
     noise = rng.normal(size=N_CALIBRATION + N_ROWS) * np.sqrt(1 - correlation**2)
-    rows = lfilter([1.0], [1.0, -correlation], noise)  # each row is so much of the one before, and noise
+    rows = lfilter(
+        [1.0], [1.0, -correlation], noise
+    )  # each row is so much of the one before, and noise
     calibration, stream = rows[:N_CALIBRATION:every], rows[N_CALIBRATION::every]
     p = online(calibration, stream)
     bets = bets_on("both")
@@ -74,8 +91,14 @@ paths = {
     "correlation 0.5": [evidence(0.5) for _ in range(runs(60))],
     "correlation 0.5, every tenth row": [evidence(0.5, every=10) for _ in range(runs(250))],
 }
-ever = {name: np.array([path.max() >= np.log10(1 / ALPHA) for path in some]) for name, some in paths.items()}
-checks += [rate("monitor", name, ever[name], ALPHA, assumed=name != "correlation 0.5") for name in paths]
+ever = {
+    name: np.array([path.max() >= np.log10(1 / ALPHA) for path in some])
+    for name, some in paths.items()
+}
+checks += [
+    rate("monitor", name, ever[name], ALPHA, assumed=name != "correlation 0.5")
+    for name in paths
+]
 
 # %%
 # The monitor itself: the joint score, two columns and missing values together keep alpha. Sessions
@@ -85,7 +108,9 @@ checks += [rate("monitor", name, ever[name], ALPHA, assumed=name != "correlation
 def alarms(size: int, *, groups: bool = False) -> bool:
     mixed = np.array([[1.0, 0.6], [0.0, 0.8]])
     names = np.repeat(np.arange(700 // size), size)
-    rows = np.exp(rng.normal(size=(700 // size, 2))[names] @ mixed + 0.05 * rng.normal(size=(700, 2)))
+    rows = np.exp(
+        rng.normal(size=(700 // size, 2))[names] @ mixed + 0.05 * rng.normal(size=(700, 2))
+    )
     model = fit_ranker(rows[:300], groups=names[:300] if groups else None)
     watched = Monitor(model, alpha=ALPHA, random_state=int(rng.integers(2**31)))
     return bool(watched.observe(rows[300:], groups=names[300:] if groups else None))
@@ -94,9 +119,22 @@ def alarms(size: int, *, groups: bool = False) -> bool:
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # few groups are warned of
     checks += [
-        rate("monitor", "monitor, independent rows", [alarms(1) for _ in range(runs(60))], ALPHA),
-        rate("monitor", "monitor, sessions of 5", [alarms(5) for _ in range(runs(30))], ALPHA, assumed=False),
-        rate("monitor", "monitor, one row of each", [alarms(5, groups=True) for _ in range(runs(60))], ALPHA),
+        rate(
+            "monitor", "monitor, independent rows", [alarms(1) for _ in range(runs(60))], ALPHA
+        ),
+        rate(
+            "monitor",
+            "monitor, sessions of 5",
+            [alarms(5) for _ in range(runs(30))],
+            ALPHA,
+            assumed=False,
+        ),
+        rate(
+            "monitor",
+            "monitor, one row of each",
+            [alarms(5, groups=True) for _ in range(runs(60))],
+            ALPHA,
+        ),
     ]
 
 # %%
@@ -124,7 +162,9 @@ def looked(looks: int = 5) -> bool:
 counted = np.array([beyond() for _ in range(runs(1000))])
 checks += [
     rate("drift_counts", "rows beyond a held-back score", counted[:, 0], ALPHA),
-    rate("drift_counts", "its quantile taken for the truth", counted[:, 1], ALPHA, assumed=False),
+    rate(
+        "drift_counts", "its quantile taken for the truth", counted[:, 1], ALPHA, assumed=False
+    ),
     rate("drift_counts", "all streams, five looks", [looked() for _ in range(runs(50))], ALPHA),
 ]
 print(judged(checks))
@@ -132,11 +172,23 @@ print(judged(checks))
 # %%
 # Evidence of thirty streams of each kind. Above the dashed line is an alarm.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 5), layout="constrained", width_ratios=(1, 1.15))
-for (name, some), colour, dashes in zip(paths.items(), (BLUE, VERMILION, GREEN), ("-", "-", ":"), strict=True):
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(10.5, 5), layout="constrained", width_ratios=(1, 1.15)
+)
+for (name, some), colour, dashes in zip(
+    paths.items(), (BLUE, VERMILION, GREEN), ("-", "-", ":"), strict=True
+):
     for place, path in enumerate(some[:30]):
         steps = np.linspace(0, N_ROWS, len(path))
-        left.plot(steps, path, dashes, color=colour, linewidth=0.7, alpha=0.6, label=name if place == 0 else None)
+        left.plot(
+            steps,
+            path,
+            dashes,
+            color=colour,
+            linewidth=0.7,
+            alpha=0.6,
+            label=name if place == 0 else None,
+        )
 left.axhline(np.log10(1 / ALPHA), color=GREY, linestyle="--", label="alarm")
 left.set(xlabel="rows", ylabel="evidence of drift (power of ten)", ylim=(-2.5, 6))
 left.legend(frameon=False, loc="upper left")

@@ -36,19 +36,37 @@ def misses(area: float, *, size: int = 1, groups: bool = False) -> bool:
     n = 210 if size == 1 else len(names)
     names = np.arange(n) if size == 1 else names
     positive = np.arange(n) < n_positive
-    noise = rng.normal(size=names.max() + 1)[names] * np.sqrt(0.8) + rng.normal(size=n) * np.sqrt(0.2)
+    noise = rng.normal(size=names.max() + 1)[names] * np.sqrt(0.8) + rng.normal(
+        size=n
+    ) * np.sqrt(0.2)
     scores = (rng.normal(size=n) if size == 1 else noise) + shift * positive
     low, high = roc_auc_interval(scores, positive, groups=names if groups else None)
     return not low <= area <= high
 
 
 checks = [
-    rate("auc", f"ROC-AUC {area}, ten positive rows", [misses(area) for _ in range(runs(600))], ALLOWED)
+    rate(
+        "auc",
+        f"ROC-AUC {area}, ten positive rows",
+        [misses(area) for _ in range(runs(600))],
+        ALLOWED,
+    )
     for area in (0.7, 0.9, 0.98)
 ]
 checks += [
-    rate("auc", "groups of 8, given", [misses(0.8, size=8, groups=True) for _ in range(runs(400))], ALLOWED),
-    rate("auc", "groups of 8, taken for rows", [misses(0.8, size=8) for _ in range(runs(400))], ALLOWED, assumed=False),
+    rate(
+        "auc",
+        "groups of 8, given",
+        [misses(0.8, size=8, groups=True) for _ in range(runs(400))],
+        ALLOWED,
+    ),
+    rate(
+        "auc",
+        "groups of 8, taken for rows",
+        [misses(0.8, size=8) for _ in range(runs(400))],
+        ALLOWED,
+        assumed=False,
+    ),
 ]
 
 # %%
@@ -63,9 +81,9 @@ def drawn(n_rows: int):
 
 METRIC = "selective accuracy_coverage_area"
 scores, wrong = drawn(500_000)
-truth = evaluate({"score": scores}, error=wrong, metrics=["accuracy_coverage_area"], bootstrap=Bootstrap(0)).estimate(
-    "score", METRIC
-)
+truth = evaluate(
+    {"score": scores}, error=wrong, metrics=["accuracy_coverage_area"], bootstrap=Bootstrap(0)
+).estimate("score", METRIC)
 
 
 def area_missed() -> bool:
@@ -75,7 +93,14 @@ def area_missed() -> bool:
     return not one.low <= truth.value <= one.high
 
 
-checks.append(rate("bootstrap", "accuracy-coverage area, 300 rows", [area_missed() for _ in range(runs(100))], ALLOWED))
+checks.append(
+    rate(
+        "bootstrap",
+        "accuracy-coverage area, 300 rows",
+        [area_missed() for _ in range(runs(100))],
+        ALLOWED,
+    )
+)
 
 # %%
 # Ten methods that are equally good. Every pair judged by its own interval finds a winner in many
@@ -85,9 +110,9 @@ checks.append(rate("bootstrap", "accuracy-coverage area, 300 rows", [area_missed
 def false_wins() -> tuple[bool, bool]:
     wrong = rng.random(200) < 0.3
     methods = {f"method {k}": rng.normal(size=200) + wrong for k in range(10)}
-    table = evaluate(methods, error=wrong, metrics=["error roc_auc"], bootstrap=Bootstrap(200)).comparison(
-        "error roc_auc"
-    )
+    table = evaluate(
+        methods, error=wrong, metrics=["error roc_auc"], bootstrap=Bootstrap(200)
+    ).comparison("error roc_auc")
     best = table.ranked[0]
     alone = any(table.difference(best, other).excludes_zero for other in table.ranked[1:])
     return bool(table.separated(best)), alone
@@ -105,14 +130,18 @@ checks += [
 
 def beyond_what_is_stated() -> bool:
     some, failed = drawn(3000)
-    parts = [PartialEvaluation(cells=64).update(some[k::3], error=failed[k::3]) for k in range(3)]
+    parts = [
+        PartialEvaluation(cells=64).update(some[k::3], error=failed[k::3]) for k in range(3)
+    ]
     found = sum(parts).evaluate(["error roc_auc"]).estimate("uncertainty", "error roc_auc")
     return not found.lowest <= roc_auc(some, failed) <= found.highest
 
 
 checks.append(
     exact(
-        "partial_evaluation", "exact value outside what is stated", [beyond_what_is_stated() for _ in range(runs(20))]
+        "partial_evaluation",
+        "exact value outside what is stated",
+        [beyond_what_is_stated() for _ in range(runs(20))],
     )
 )
 print(judged(checks))
@@ -120,7 +149,9 @@ print(judged(checks))
 # %%
 # How many pairs differ "by chance" when every one is judged by itself.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained", width_ratios=(0.8, 1.2))
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(10.5, 4.4), layout="constrained", width_ratios=(0.8, 1.2)
+)
 left.bar([0, 1], wins.mean(axis=0), color=[BLUE, VERMILION], hatch=["", "//"], width=0.6)
 left.axhline(1 - LEVEL, color=GREY, linestyle="--", label="promised")
 left.set_xticks([0, 1], ["all pairs\nat once", "each pair\nby itself"])

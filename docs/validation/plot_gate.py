@@ -44,7 +44,10 @@ def true_rate(threshold: float) -> float:
 
 def counted(places, failed):
     """Return labelled rows, and wrong ones, up to each threshold."""
-    sums = (np.bincount(places, weights=kind, minlength=len(ladder.thresholds) + 1) for kind in (None, failed))
+    sums = (
+        np.bincount(places, weights=kind, minlength=len(ladder.thresholds) + 1)
+        for kind in (None, failed)
+    )
     return (found.cumsum()[:-1] for found in sums)
 
 
@@ -84,10 +87,14 @@ checks = [
 
 def hardest(*, groups: bool | None) -> bool:
     if groups is None:
-        return accept_confidently(rng.random(300), rng.random(300) < ALLOWED + 1e-6, ladder, **HOW).certified
+        return accept_confidently(
+            rng.random(300), rng.random(300) < ALLOWED + 1e-6, ladder, **HOW
+        ).certified
     codes = np.repeat(np.arange(100), 6)
     together, where = (rng.random(100) < ALLOWED + 1e-6)[codes], rng.random(100)[codes]
-    return accept_confidently(where, together, ladder, groups=codes if groups else None, **HOW).certified
+    return accept_confidently(
+        where, together, ladder, groups=codes if groups else None, **HOW
+    ).certified
 
 
 def hardest_inwards() -> bool:
@@ -98,13 +105,31 @@ def hardest_inwards() -> bool:
 
 
 checks += [
-    rate("gate", "every threshold just too bad", [hardest(groups=None) for _ in range(runs(1500))], DELTA),
     rate(
-        "gate", "the same, from the widest inwards", [hardest_inwards() for _ in range(runs(500))], DELTA, assumed=False
+        "gate",
+        "every threshold just too bad",
+        [hardest(groups=None) for _ in range(runs(1500))],
+        DELTA,
     ),
-    rate("gate_groups", "the same in 100 groups of 6", [hardest(groups=True) for _ in range(runs(300))], DELTA),
     rate(
-        "gate_groups", "groups taken for rows", [hardest(groups=False) for _ in range(runs(300))], DELTA, assumed=False
+        "gate",
+        "the same, from the widest inwards",
+        [hardest_inwards() for _ in range(runs(500))],
+        DELTA,
+        assumed=False,
+    ),
+    rate(
+        "gate_groups",
+        "the same in 100 groups of 6",
+        [hardest(groups=True) for _ in range(runs(300))],
+        DELTA,
+    ),
+    rate(
+        "gate_groups",
+        "groups taken for rows",
+        [hardest(groups=False) for _ in range(runs(300))],
+        DELTA,
+        assumed=False,
     ),
 ]
 
@@ -125,7 +150,9 @@ def of_whole_gate() -> tuple[float, float]:
         warnings.simplefilter("ignore")  # where the labels do not suffice
         gate = Gate(model, error=ALLOWED, confidence=1 - DELTA).fit(rows[drawn], ~failed[drawn])
     accepted = uncertainty <= gate.threshold_
-    return failed[accepted].mean() if accepted.any() else 0.0, unseen[accepted].mean() if accepted.any() else 0.0
+    return failed[accepted].mean() if accepted.any() else 0.0, unseen[
+        accepted
+    ].mean() if accepted.any() else 0.0
 
 
 whole = np.array([of_whole_gate() for _ in range(runs(100))])
@@ -138,7 +165,9 @@ print(judged(checks))
 # %%
 # The naive threshold is right on average, and so wrong half of the time.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained", width_ratios=(1, 1.15))
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(10.5, 4.4), layout="constrained", width_ratios=(1, 1.15)
+)
 bins = np.linspace(0.04, 0.15, 45)
 left.hist(simple, bins, color=VERMILION, alpha=0.4, hatch="//", label="naive threshold")
 left.hist(kept[kept > 0], bins, color=BLUE, alpha=0.55, label="gate")

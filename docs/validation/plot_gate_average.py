@@ -40,14 +40,23 @@ def batch(size: int, worse: float = 0.0) -> tuple[float, int, int]:
     labelled, failed = drawn(N_LABELS)
     scores, wrong = drawn(size, worse)
     taken = accepted_on_average(scores, labelled, failed, ALLOWED)
-    return (wrong & taken).sum() / max(taken.sum(), 1), int((wrong & taken).sum()), int(taken.sum())
+    return (
+        (wrong & taken).sum() / max(taken.sum(), 1),
+        int((wrong & taken).sum()),
+        int(taken.sum()),
+    )
 
 
 sizes = (1, 5, 20, 100, 500)
 found = {size: np.array([batch(size) for _ in range(runs(1000))]) for size in sizes}
 drifted = np.array([batch(100, worse=0.1) for _ in range(runs(1000))])
 checks = [
-    rate("average", "wrong, with a p-value up to 0.1", [small_and_wrong() for _ in range(runs(3000))], ALLOWED),
+    rate(
+        "average",
+        "wrong, with a p-value up to 0.1",
+        [small_and_wrong() for _ in range(runs(3000))],
+        ALLOWED,
+    ),
     *(mean("average", f"batches of {size}", found[size][:, 0], ALLOWED) for size in sizes),
     mean("average", "new rows wrong more often", drifted[:, 0], ALLOWED, assumed=False),
 ]
@@ -58,11 +67,21 @@ checks = [
 # all. This is why a single row is refused under this promise.
 
 alone = found[1][found[1][:, 2] > 0]
-checks.append(rate("average", "accepted rows of batches of 1", alone[:, 1] > 0, ALLOWED, assumed=False))
+checks.append(
+    rate("average", "accepted rows of batches of 1", alone[:, 1] > 0, ALLOWED, assumed=False)
+)
 print(judged(checks))
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4), layout="constrained", width_ratios=(1, 1.15))
-left.plot(sizes, [found[size][:, 0].mean() for size in sizes], "o-", color=BLUE, label="mean over batches (promised)")
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(10.5, 4), layout="constrained", width_ratios=(1, 1.15)
+)
+left.plot(
+    sizes,
+    [found[size][:, 0].mean() for size in sizes],
+    "o-",
+    color=BLUE,
+    label="mean over batches (promised)",
+)
 together = [found[size][:, 1].sum() / found[size][:, 2].sum() for size in sizes]
 left.plot(sizes, together, "D--", color=VERMILION, label="all accepted rows together")
 left.axhline(ALLOWED, color=GREY, linewidth=1)

@@ -23,7 +23,9 @@ from vecuq.gate import PartialGate
 
 rng = np.random.default_rng(2608)
 DELTA, N = 0.1, 10_000
-warnings.simplefilter("ignore")  # where labels do not suffice, the gate warns and accepts nothing
+warnings.simplefilter(
+    "ignore"
+)  # where labels do not suffice, the gate warns and accepts nothing
 
 # %%
 # A population that is known as a whole, and a model that scores it.
@@ -80,10 +82,30 @@ def bound_fails(gate) -> bool:
 right = ~wrong
 checks = [
     rate("quality", "mean quality 0.8", broken(30, low_quality, quality, quality=0.8), DELTA),
-    rate("flag_targets", "recall 0.8 of the flag", broken(30, low_recall, right, flag_recall=0.8), DELTA),
-    rate("flag_targets", "precision 0.3 of the flag", broken(30, low_precision, right, flag_precision=0.3), DELTA),
-    rate("costs", "costs 10 and 1", broken(30, too_dear, right, cost_wrong=10.0, cost_review=1.0), DELTA),
-    rate("costs", "budget 0.3: bound on errors", broken(30, bound_fails, right, budget=0.3), DELTA),
+    rate(
+        "flag_targets",
+        "recall 0.8 of the flag",
+        broken(30, low_recall, right, flag_recall=0.8),
+        DELTA,
+    ),
+    rate(
+        "flag_targets",
+        "precision 0.3 of the flag",
+        broken(30, low_precision, right, flag_precision=0.3),
+        DELTA,
+    ),
+    rate(
+        "costs",
+        "costs 10 and 1",
+        broken(30, too_dear, right, cost_wrong=10.0, cost_review=1.0),
+        DELTA,
+    ),
+    rate(
+        "costs",
+        "budget 0.3: bound on errors",
+        broken(30, bound_fails, right, budget=0.3),
+        DELTA,
+    ),
 ]
 
 # %%
@@ -98,11 +120,18 @@ def misses_too_many() -> bool:
     labelled[failed] = truth[rng.integers(50_000, size=failed.sum())]
     p = missed_p_values(labelled, failed, ladder, allowed=0.2, delta=DELTA)
     last = walk_outwards(p, DELTA * (np.arange(len(p)) == 0)).last
-    return last >= 0 and np.searchsorted(truth, ladder.thresholds[last], side="right") > 0.2 * len(truth)
+    return last >= 0 and np.searchsorted(
+        truth, ladder.thresholds[last], side="right"
+    ) > 0.2 * len(truth)
 
 
 checks.append(
-    rate("flag_targets", "recall 0.8, by labels alone", [misses_too_many() for _ in range(runs(1000))], DELTA)
+    rate(
+        "flag_targets",
+        "recall 0.8, by labels alone",
+        [misses_too_many() for _ in range(runs(1000))],
+        DELTA,
+    )
 )
 
 # %%
@@ -112,7 +141,11 @@ checks.append(
 
 def breaks_by_category(gate):
     """Return whether each category is wrong more often than the certificate says."""
-    limits = {name: rule.threshold for rule in gate.rules_ for name in ([rule.unit] if rule.unit else ["easy", "hard"])}
+    limits = {
+        name: rule.threshold
+        for rule in gate.rules_
+        for name in ([rule.unit] if rule.unit else ["easy", "hard"])
+    }
     taken = score <= np.where(category == "easy", limits["easy"], limits["hard"])
     rates = [harder[taken & (category == name)] for name in ("easy", "hard")]
     return [len(some) > 0 and some.mean() > 0.15 for some in rates]
@@ -120,10 +153,16 @@ def breaks_by_category(gate):
 
 def of_categories(times: int, *, by: bool = True, simultaneous: bool = False):
     how = {"by": category if by else None, "simultaneous": simultaneous, "n_labels": 900}
-    return np.array([breaks_by_category(fitted(~harder, error=0.15, **how)) for _ in range(runs(times))])
+    return np.array(
+        [breaks_by_category(fitted(~harder, error=0.15, **how)) for _ in range(runs(times))]
+    )
 
 
-alone, together, pooled = of_categories(30), of_categories(30, simultaneous=True), of_categories(24, by=False)
+alone, together, pooled = (
+    of_categories(30),
+    of_categories(30, simultaneous=True),
+    of_categories(24, by=False),
+)
 checks += [
     rate("categories", "hard category, by itself", alone[:, 1], DELTA),
     rate("categories", "any category, simultaneous", together.any(axis=1), DELTA),
@@ -140,8 +179,18 @@ def rate_breaks(gate) -> bool:
 
 
 checks += [
-    rate("order", "order chosen by the labels", broken(24, rate_breaks, right, error=0.15, order="best"), DELTA),
-    rate("guard", "guard at p-value 0.05", broken(30, rate_breaks, right, error=0.15, guard=0.05), DELTA),
+    rate(
+        "order",
+        "order chosen by the labels",
+        broken(24, rate_breaks, right, error=0.15, order="best"),
+        DELTA,
+    ),
+    rate(
+        "guard",
+        "guard at p-value 0.05",
+        broken(30, rate_breaks, right, error=0.15, guard=0.05),
+        DELTA,
+    ),
 ]
 
 # %%
@@ -151,11 +200,20 @@ checks += [
 def parts_differ() -> bool:
     drawn, names = rng.integers(N, size=300), rng.integers(3, size=300)
     gate = Gate(model, error=0.15)
-    parts = [PartialGate(gate).update(rows[drawn[names == k]], right[drawn[names == k]]) for k in rng.permutation(3)]
+    parts = [
+        PartialGate(gate).update(rows[drawn[names == k]], right[drawn[names == k]])
+        for k in rng.permutation(3)
+    ]
     counted, whole = sum(parts).fit(), gate.fit(rows[drawn], right[drawn])
-    return (counted.threshold_, counted.bound_, counted.coverage_) != (whole.threshold_, whole.bound_, whole.coverage_)
+    return (counted.threshold_, counted.bound_, counted.coverage_) != (
+        whole.threshold_,
+        whole.bound_,
+        whole.coverage_,
+    )
 
 
-checks.append(exact("partial_gate", "parts give another gate", [parts_differ() for _ in range(runs(10))]))
+checks.append(
+    exact("partial_gate", "parts give another gate", [parts_differ() for _ in range(runs(10))])
+)
 print(judged(checks))
 picture(checks, "share of draws in which the promise breaks")

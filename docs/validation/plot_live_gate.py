@@ -18,7 +18,13 @@ import numpy as np
 from _checking import BLUE, GREEN, GREY, VERMILION, judged, picture, rate, runs
 
 from vecuq import Gate, fit_ranker
-from vecuq.conformal import Doubt, doubted, error_rate_upper, running_error_lower, running_error_upper
+from vecuq.conformal import (
+    Doubt,
+    doubted,
+    error_rate_upper,
+    running_error_lower,
+    running_error_upper,
+)
 from vecuq.gate import LiveGate
 
 rng = np.random.default_rng(2610)
@@ -47,14 +53,30 @@ def rates_of(kind: str):
 checks = []
 for kind in ("constant", "jump", "depends on the past"):
     running, seen = rates_of(kind)
-    upper, lower = running_error_upper(seen, steps, DELTA), running_error_lower(seen, steps, DELTA)
+    upper, lower = (
+        running_error_upper(seen, steps, DELTA),
+        running_error_lower(seen, steps, DELTA),
+    )
     checks += [
-        rate("running", f"upper bound ever too low, {kind}", (upper < running).any(axis=1), DELTA),
-        rate("running", f"lower bound ever too high, {kind}", (lower > running).any(axis=1), DELTA),
+        rate(
+            "running", f"upper bound ever too low, {kind}", (upper < running).any(axis=1), DELTA
+        ),
+        rate(
+            "running",
+            f"lower bound ever too high, {kind}",
+            (lower > running).any(axis=1),
+            DELTA,
+        ),
     ]
 once = error_rate_upper(seen[:, 9:], steps[9:], DELTA)
 checks.append(
-    rate("running", "bound for one look, every look", (once < running[:, 9:]).any(axis=1), DELTA, assumed=False)
+    rate(
+        "running",
+        "bound for one look, every look",
+        (once < running[:, 9:]).any(axis=1),
+        DELTA,
+        assumed=False,
+    )
 )
 
 # %%
@@ -63,7 +85,9 @@ checks.append(
 
 def said_broken(change: float):
     rates = np.where(steps > 150, ALLOWED + change, ALLOWED)
-    _, evidence = doubted(Doubt.new(runs(400)), rates[:, None] > rng.random((runs(400), N_LABELS)).T, ALLOWED)
+    _, evidence = doubted(
+        Doubt.new(runs(400)), rates[:, None] > rng.random((runs(400), N_LABELS)).T, ALLOWED
+    )
     return evidence >= np.log(1 / DELTA)
 
 
@@ -87,7 +111,9 @@ truth = chance[gate.accept_scores(model.uncertainty(rows))].mean()
 
 def bounds_too_low() -> tuple[bool, bool, bool]:
     """Return whether a bound is ever too low: of the live gate, without lost labels, with labels of safe rows."""
-    live = LiveGate(gate, audit=0.5, confidence=1 - DELTA, overdue=20, random_state=int(rng.integers(2**31)))
+    live = LiveGate(
+        gate, audit=0.5, confidence=1 - DELTA, overdue=20, random_state=int(rng.integers(2**31))
+    )
     some = rng.integers(len(rows), size=500)
     done = live.decide(rows[some], ids=range(500))
     failed = rng.random(500) < chance[some]
@@ -99,7 +125,9 @@ def bounds_too_low() -> tuple[bool, bool, bool]:
     uncertain = model.uncertainty(rows[some])
     safe = done.accept & (uncertain < np.quantile(uncertain, 0.4))
     without, picked = ((failed[kept].sum(), len(failed[kept])) for kept in (came, safe))
-    return ever, *(bool(running_error_upper(*counts, DELTA) < truth) for counts in (without, picked))
+    return ever, *(
+        bool(running_error_upper(*counts, DELTA) < truth) for counts in (without, picked)
+    )
 
 
 found = np.array([bounds_too_low() for _ in range(runs(30))])
@@ -113,9 +141,13 @@ print(judged(checks))
 # %%
 # One stream: the bound for every look is wider than one for a single look, and ends up close.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 5), layout="constrained", width_ratios=(1, 1.15))
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(10.5, 5), layout="constrained", width_ratios=(1, 1.15)
+)
 left.plot(steps, running[0], color=GREY, label="running error rate (truth)")
-left.fill_between(steps, lower[0], upper[0], color=BLUE, alpha=0.25, label="bounds for every look")
+left.fill_between(
+    steps, lower[0], upper[0], color=BLUE, alpha=0.25, label="bounds for every look"
+)
 left.plot(steps[9:], once[0], "--", color=VERMILION, label="bound for one look")
 left.set(xlabel="labels", ylabel="error rate", ylim=(0, 0.6))
 left.legend(frameon=False)

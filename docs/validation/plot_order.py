@@ -36,7 +36,9 @@ rng = np.random.default_rng(2613)
 def falls(score, n_columns: int):
     rows = rng.gamma(0.7, size=(1000, n_columns)) * np.exp(rng.normal(0, 2, size=(1000, 1)))
     raised = rows.copy()
-    raised[np.arange(1000), rng.integers(n_columns, size=1000)] += np.exp(rng.normal(-1, 2, size=1000))
+    raised[np.arange(1000), rng.integers(n_columns, size=1000)] += np.exp(
+        rng.normal(-1, 2, size=1000)
+    )
     before, after = score(rows), score(raised)
     return after < before - 1e-9 * (1 + before)
 
@@ -46,14 +48,20 @@ def of_model(n_columns: int, *, paper: bool = False):
     if paper:
         return falls(VecUQ.paper(grid="authors").fit(rows).uncertainty, n_columns)
     ranker = fit_ranker(rows)
-    return falls(ranker.uncertainty, n_columns) if is_proven_monotone(ranker) else np.empty(0, dtype=bool)
+    return (
+        falls(ranker.uncertainty, n_columns)
+        if is_proven_monotone(ranker)
+        else np.empty(0, dtype=bool)
+    )
 
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # independent columns are warned of
     proven = {m: np.concatenate([of_model(m) for _ in range(runs(8))]) for m in (2, 3, 4)}
     latin = np.concatenate([of_model(3, paper=True) for _ in range(runs(4))])
-checks = [exact("monotone", f"{m} columns: raised, and lower", some) for m, some in proven.items()]
+checks = [
+    exact("monotone", f"{m} columns: raised, and lower", some) for m, some in proven.items()
+]
 checks.append(exact("monotone", "Latin hypercube of the paper's code", latin, assumed=False))
 
 # %%
@@ -68,7 +76,12 @@ with tempfile.TemporaryDirectory() as folder:
     model.save(Path(folder) / "model.vecuq")
     again = load(Path(folder) / "model.vecuq").uncertainty(rows)
 others = np.concatenate(
-    [alone != whole[:300], parts != whole, model.uncertainty(rows[order]) != whole[order], again != whole]
+    [
+        alone != whole[:300],
+        parts != whole,
+        model.uncertainty(rows[order]) != whole[order],
+        again != whole,
+    ]
 )
 checks.append(exact("same_bits", "a bit differs", others))
 
@@ -77,9 +90,17 @@ checks.append(exact("same_bits", "a bit differs", others))
 # bounds that are only assumed it may not.
 
 summed = model.explain(rows).sum(axis=1) + model.baseline
-checks.append(exact("contributions", "contributions do not add up", np.abs(summed - whole) > 1e-9 * (1 + whole)))
+checks.append(
+    exact(
+        "contributions",
+        "contributions do not add up",
+        np.abs(summed - whole) > 1e-9 * (1 + whole),
+    )
+)
 costs = dict(zip(model.columns, (1, 3, 9), strict=True))
-true = Cascade(model, costs, 0.05, bounds={name: (0.0, float(rows.max())) for name in costs}).decide_table(rows)
+true = Cascade(
+    model, costs, 0.05, bounds={name: (0.0, float(rows.max())) for name in costs}
+).decide_table(rows)
 guessed = Cascade(model, costs, 0.05, bounds="calibration").decide_table(rows)
 full = model.flag(rows, 0.05)
 checks += [
@@ -94,21 +115,28 @@ checks += [
 def counts_differ() -> bool:
     scores, kinds = rng.normal(size=900), rng.random(900) < 0.3
     names = rng.integers(4, size=900)
-    parts = [Cells.of_kinds(scores[names == k], kinds[names == k], most=64) for k in rng.permutation(4)]
+    parts = [
+        Cells.of_kinds(scores[names == k], kinds[names == k], most=64)
+        for k in rng.permutation(4)
+    ]
     one, other = Cells.of_kinds(scores, kinds, most=64), added(parts)
     return one.shift != other.shift or not (
         np.array_equal(one.keys, other.keys) and np.array_equal(one.counts, other.counts)
     )
 
 
-checks.append(exact("cells", "parts counted otherwise", [counts_differ() for _ in range(runs(50))]))
+checks.append(
+    exact("cells", "parts counted otherwise", [counts_differ() for _ in range(runs(50))])
+)
 print(judged(checks))
 
 # %%
 # The uncertainty along one column, the others fixed: the default grid, and the points that the
 # paper's code draws.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained", width_ratios=(1, 1.15))
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(10.5, 4.4), layout="constrained", width_ratios=(1, 1.15)
+)
 calibration = rng.gamma(0.7, size=(300, 3)) + 0.3 * rng.gamma(0.7, size=(300, 1))
 steps = np.linspace(0, 1.5 * calibration.max(), 200)
 line = np.column_stack([steps, np.zeros(200), np.full(200, calibration[:, 2].max())])
@@ -116,7 +144,9 @@ for name, fitted, colour, dashes in (
     ("default grid", VecUQ(overshoot=0), BLUE, "-"),
     ("Latin hypercube", VecUQ.paper(grid="authors"), VERMILION, "--"),
 ):
-    left.plot(steps, fitted.fit(calibration).uncertainty(line), dashes, color=colour, label=name)
+    left.plot(
+        steps, fitted.fit(calibration).uncertainty(line), dashes, color=colour, label=name
+    )
 left.set(xlabel="first column; the others are fixed", ylabel="uncertainty")
 left.legend(frameon=False)
 left.grid(alpha=0.3, color=GREY)

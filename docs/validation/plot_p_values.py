@@ -52,7 +52,10 @@ checks = [
 # A threshold says the same as p-values, for every score.
 
 thresholds_differ = [
-    (flagged(conformal_p_values(new, calibration), ALPHA) != (new > threshold_at(calibration, ALPHA)))
+    (
+        flagged(conformal_p_values(new, calibration), ALPHA)
+        != (new > threshold_at(calibration, ALPHA))
+    )
     for calibration, new in ((np.sort(row[:N_HELD]), row) for row in tied[:100])
 ]
 checks.append(exact("p_values", "threshold and p-value disagree", thresholds_differ))
@@ -90,14 +93,18 @@ def of_distances(kind: str) -> float:
         return p_of(distances(rows[:30], rows[30:]), distances(rows[:30], new)[0])
     folds = np.arange(60) % 5
     by_fold = [
-        conformal_p_values(distances(rows[folds != k], new), np.sort(distances(rows[folds != k], rows[folds == k])))
+        conformal_p_values(
+            distances(rows[folds != k], new),
+            np.sort(distances(rows[folds != k], rows[folds == k])),
+        )
         for k in range(5)
     ]
     return cross_p_values(by_fold, [12] * 5)[0]
 
 
 held_back, reused, crossed = (
-    np.array([of_distances(kind) for _ in range(runs(1000))]) for kind in ("held back", "reused", "crossed")
+    np.array([of_distances(kind) for _ in range(runs(1000))])
+    for kind in ("held back", "reused", "crossed")
 )
 doubled = 2 * ALPHA + 2 * (1 - ALPHA) * 4 / (60 + 5)
 checks += [
@@ -121,24 +128,45 @@ def incomplete(depends: bool) -> float:
 
 
 checks += [
-    mean("missing", "values missing at random", [incomplete(depends=False) for _ in range(runs(60))], ALPHA),
-    mean("missing", "missing where large", [incomplete(True) for _ in range(runs(60))], ALPHA, assumed=False),
+    mean(
+        "missing",
+        "values missing at random",
+        [incomplete(depends=False) for _ in range(runs(60))],
+        ALPHA,
+    ),
+    mean(
+        "missing",
+        "missing where large",
+        [incomplete(True) for _ in range(runs(60))],
+        ALPHA,
+        assumed=False,
+    ),
 ]
 print(judged(checks))
 
 # %%
 # In the first picture a line at or below the diagonal keeps the promise at every alpha.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.8), layout="constrained", width_ratios=(1, 1.15))
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(10.5, 4.8), layout="constrained", width_ratios=(1, 1.15)
+)
 grid = np.linspace(0, 0.3, 61)
 for values, colour, dashes, name in (
     (p_smooth, BLUE, "-", "held back"),
     (p_tied, BLUE, ":", "held back, with ties"),
     (reused, VERMILION, "--", "rows that fitted the score"),
 ):
-    left.plot(grid, [flagged(values, alpha).mean() for alpha in grid], dashes, color=colour, label=name)
+    left.plot(
+        grid,
+        [flagged(values, alpha).mean() for alpha in grid],
+        dashes,
+        color=colour,
+        label=name,
+    )
 left.plot(grid, grid, color=GREY, linewidth=0.8, label="promise")
-left.set(xlabel="alpha", ylabel="share of in-distribution rows flagged", xlim=(0, 0.3), ylim=(0, 0.6))
+left.set(
+    xlabel="alpha", ylabel="share of in-distribution rows flagged", xlim=(0, 0.3), ylim=(0, 0.6)
+)
 left.legend(frameon=False)
 picture(checks, "share flagged, or distance", right)
 plt.show()

@@ -36,12 +36,18 @@ def two_fits(cells, wrong, new_cell):
         kinds, start = np.unique(x[order], return_index=True)
         sizes = np.diff(np.append(start, len(x)))
         means = np.add.reduceat(y[order], start) / sizes
-        fits.append(isotonic_regression(means, weights=sizes).x[np.searchsorted(kinds, new_cell)])
+        fits.append(
+            isotonic_regression(means, weights=sizes).x[np.searchsorted(kinds, new_cell)]
+        )
     return fits
 
 
 def rate_in(cells, *, falls: bool = False):
-    return 0.02 + 0.4 * ((cells + 0.5) / N_CELLS) ** 2 if not falls else 0.35 - 0.3 * (cells + 0.5) / N_CELLS
+    return (
+        0.02 + 0.4 * ((cells + 0.5) / N_CELLS) ** 2
+        if not falls
+        else 0.35 - 0.3 * (cells + 0.5) / N_CELLS
+    )
 
 
 def run() -> tuple[float, float, float, float]:
@@ -49,7 +55,9 @@ def run() -> tuple[float, float, float, float]:
     wrong = (rng.random(N_LABELS + 1) < rate_in(cells)).astype(float)
     right_fit, wrong_fit = two_fits(cells[1:], wrong[1:], cells[0])
     found = wrong_rates(cells[1:], wrong[1:], N_CELLS, DELTA)
-    merged = np.clip(wrong_fit / (1 - right_fit + wrong_fit), found.lower[cells[0]], found.upper[cells[0]])
+    merged = np.clip(
+        wrong_fit / (1 - right_fit + wrong_fit), found.lower[cells[0]], found.upper[cells[0]]
+    )
     return wrong[0], wrong_fit if wrong[0] else right_fit, found.probability[cells[0]], merged
 
 
@@ -65,8 +73,12 @@ edges = np.quantile(oracle, [1 / 3, 2 / 3])
 checks = [exact("p_wrong", "differs from two fits by SciPy", np.abs(given - merged) > 1e-9)]
 for k, name in enumerate(("lowest third", "middle third", "highest third")):
     some = np.searchsorted(edges, oracle) == k
-    checks.append(mean("p_wrong", f"wrong more often than said, {name}", label[some] - oracle[some], 0.0))
-    checks.append(mean("p_wrong", f"wrong less often than said, {name}", oracle[some] - label[some], 0.0))
+    checks.append(
+        mean("p_wrong", f"wrong more often than said, {name}", label[some] - oracle[some], 0.0)
+    )
+    checks.append(
+        mean("p_wrong", f"wrong less often than said, {name}", oracle[some] - label[some], 0.0)
+    )
 
 # %%
 # The interval of one cell, named beforehand; and the same where the error rate falls.
@@ -80,24 +92,43 @@ def outside(cell: int, *, falls: bool = False) -> bool:
 
 
 checks += [
-    rate("p_wrong", f"cell {cell + 1} outside its interval", [outside(cell) for _ in range(runs(400))], DELTA)
+    rate(
+        "p_wrong",
+        f"cell {cell + 1} outside its interval",
+        [outside(cell) for _ in range(runs(400))],
+        DELTA,
+    )
     for cell in (2, 9)
 ]
 falling = [outside(11, falls=True) for _ in range(runs(400))]
-checks.append(rate("p_wrong", "error rate falls: last cell outside", falling, DELTA, assumed=False))
+checks.append(
+    rate("p_wrong", "error rate falls: last cell outside", falling, DELTA, assumed=False)
+)
 print(judged(checks))
 
 # %%
 # One set of labels: probabilities, intervals and the truth.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.6), layout="constrained", width_ratios=(1, 1.15))
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(10.5, 4.6), layout="constrained", width_ratios=(1, 1.15)
+)
 cells = rng.integers(N_CELLS, size=N_LABELS)
 band = wrong_rates(cells, (rng.random(N_LABELS) < rate_in(cells)).astype(float), N_CELLS, DELTA)
 places = np.arange(N_CELLS) + 1
-left.fill_between(places, band.lower, band.upper, step="mid", color=BLUE, alpha=0.2, label="interval of a cell")
+left.fill_between(
+    places,
+    band.lower,
+    band.upper,
+    step="mid",
+    color=BLUE,
+    alpha=0.2,
+    label="interval of a cell",
+)
 left.step(places, band.probability, where="mid", color=BLUE, label="p_wrong")
 left.plot(places, rate_in(places - 1), "o", color=VERMILION, label="truth")
-left.set(xlabel="cell, from certain to uncertain", ylabel="probability of being wrong", ylim=(0, 0.8))
+left.set(
+    xlabel="cell, from certain to uncertain", ylabel="probability of being wrong", ylim=(0, 0.8)
+)
 left.legend(frameon=False, loc="upper left")
 left.grid(alpha=0.3, color=GREY)
 picture(checks, "share of runs, or difference", right)

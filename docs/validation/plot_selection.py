@@ -48,7 +48,12 @@ def false_share(chosen, strange=STRANGE) -> float:
 
 n = runs(500)
 checks = [
-    mean("select", "bh, one batch", [false_share(selected(p_of_batch(), ALPHA)) for _ in range(n)], ALPHA),
+    mean(
+        "select",
+        "bh, one batch",
+        [false_share(selected(p_of_batch(), ALPHA)) for _ in range(n)],
+        ALPHA,
+    ),
     mean(
         "select",
         "by, rows that are copies",
@@ -76,7 +81,13 @@ def counted(n_far: int) -> int:
 
 
 needed = rows_needed(0.05, 500, 2000)
-checks.append(exact("select", f"{needed} far rows, not {needed - 1}", [counted(needed) == 0, counted(needed - 1) > 0]))
+checks.append(
+    exact(
+        "select",
+        f"{needed} far rows, not {needed - 1}",
+        [counted(needed) == 0, counted(needed - 1) > 0],
+    )
+)
 
 # %%
 # Streams: 80 batches of 50 rows, 2 % of them far out. What counts is the share of false rows among
@@ -89,7 +100,11 @@ def stream():
     held = np.sort(rng.normal(size=N_HELD))
     strange = rng.random(BATCHES * SIZE) < 0.02
     p = conformal_p_values(rng.normal(size=len(strange)) + 4.0 * strange, held)
-    chosen = {"each batch by itself": np.concatenate([selected(part, ALPHA) for part in np.split(p, BATCHES)])}
+    chosen = {
+        "each batch by itself": np.concatenate(
+            [selected(part, ALPHA) for part in np.split(p, BATCHES)]
+        )
+    }
     for name, step in (("e-lond", select_by_e_values), ("pooled", select_by_pooling)):
         found, parts = Discoveries.new(N_HELD), []
         for part in np.split(p, BATCHES):
@@ -112,19 +127,34 @@ checks += [
     mean("e_lond", "stream, e-lond", of["e-lond"][:, 0], ALPHA),
     mean("e_lond", "stream, e-lond, after 20 batches", of["e-lond"][:, 1], ALPHA),
     mean("pooled", "stream, pooled", of["pooled"][:, 0], ALPHA),
-    mean("select", "stream, each batch by itself", of["each batch by itself"][:, 0], ALPHA, assumed=False),
+    mean(
+        "select",
+        "stream, each batch by itself",
+        of["each batch by itself"][:, 0],
+        ALPHA,
+        assumed=False,
+    ),
 ]
 print(judged(checks))
 
 # %%
 # The proven way through a stream finds little; the pooled one finds much and is not proven.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4), layout="constrained", width_ratios=(1, 1.15))
-for (name, found), colour, mark in zip(of.items(), (VERMILION, BLUE, GREEN), "Dos", strict=True):
-    left.plot(found[:, 0].mean(), found[:, 2].mean(), mark, color=colour, markersize=9, label=name)
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(10.5, 4), layout="constrained", width_ratios=(1, 1.15)
+)
+for (name, found), colour, mark in zip(
+    of.items(), (VERMILION, BLUE, GREEN), "Dos", strict=True
+):
+    left.plot(
+        found[:, 0].mean(), found[:, 2].mean(), mark, color=colour, markersize=9, label=name
+    )
 left.axvline(ALPHA, color=GREY, linestyle="--", label="alpha")
 left.set(
-    xlabel="share of selected rows that are false", ylabel="share of far rows found", xlim=(0, 0.3), ylim=(0, 1.02)
+    xlabel="share of selected rows that are false",
+    ylabel="share of far rows found",
+    xlim=(0, 0.3),
+    ylim=(0, 1.02),
 )
 left.legend(frameon=False, loc="center right")
 picture(checks, "share of selected rows that are false", right)

@@ -34,12 +34,24 @@ def watched(shift_from: int, size: float, n_rows: int = 1600, step: int = 40):
 # Eight streams of each kind: without drift, and with a shift of one column after 600 rows.
 
 ax = panels(1, height=4.0)
-kinds = (("no drift", 1600, 0.0, BLUE, "-"), ("half a sd", 600, 0.5, GREEN, "--"), ("one sd", 600, 1.0, VERMILION, "-"))
+kinds = (
+    ("no drift", 1600, 0.0, BLUE, "-"),
+    ("half a sd", 600, 0.5, GREEN, "--"),
+    ("one sd", 600, 1.0, VERMILION, "-"),
+)
 for name, start, size, colour, dashes in kinds:
     for k in range(8):
         evidence, limit = watched(start, size)
         at = np.arange(40, 1601, 40)
-        ax.plot(at, evidence, dashes, color=colour, linewidth=0.9, alpha=0.8, label=name if k == 0 else None)
+        ax.plot(
+            at,
+            evidence,
+            dashes,
+            color=colour,
+            linewidth=0.9,
+            alpha=0.8,
+            label=name if k == 0 else None,
+        )
 ax.axhline(np.log10(limit), color=GREY, linestyle="--")
 ax.text(20, np.log10(limit) + 0.25, "alarm", color=GREY)
 ax.axvline(600, color=GREY, linewidth=0.8)
