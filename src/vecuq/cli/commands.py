@@ -51,7 +51,7 @@ COMMANDS = {
         "Take labels of a gate's audit, by id, and say whether its promise is proven, unproven or broken.",
     ),
     "report": Entry(
-        "reporting:report", "Write a page about new rows: what was found among them, why, and what to do now."
+        "reporting:report", "Write one HTML page about new rows: what was found among them, why, and what to do now."
     ),
     "evaluate": Entry("evaluating:evaluate", "Measure how well each score, and `uncertainty`, does on labelled rows."),
     "compare": Entry(

@@ -120,7 +120,7 @@ def _which_rows(acting: Acting, n: int) -> str:
         return f"{which} not accepted"
     which = f"the {count(n)} flagged rows" if n > 1 else "the flagged row"
     if acting.is_calm:
-        return f"If you review any rows, begin with {which}: chance explains as many"
+        return f"If you review any rows, begin with {which}; about as many are expected by chance"
     return f"Review {which}, most uncertain first" if n > 1 else f"Review {which}"
 
 

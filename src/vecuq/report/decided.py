@@ -24,7 +24,7 @@ def decided_sections(subject: Subject, contradiction: Contradiction) -> list[Sec
         return []
     certificate = certificate_section(decision.gate.certificate())
     checked = _checked(contradiction)
-    found = [Section("certificate", "What is certified", checked + certificate.body), _coverage(subject, decision)]
+    found = [Section("certificate", "What is certified", checked + certificate.body), _coverage(decision)]
     if decision.gate.learned_.units != EVERYTHING and subject.categories is not None:
         found.append(_categories(subject, decision, subject.categories))
     return found
@@ -41,11 +41,11 @@ def _checked(contradiction: Contradiction) -> str:
     return found
 
 
-def _coverage(subject: Subject, decision: Decision) -> Section:
+def _coverage(decision: Decision) -> Section:
     """Return the share of rows accepted at each certified accuracy."""
     from vecuq.plots import coverage_accuracy
 
-    axes = coverage_accuracy(decision.gate, subject.ranker.as_table(subject.values[:1]))
+    axes = coverage_accuracy(decision.gate)
     caption = "The accuracy that the labels of the gate certify against the share of rows accepted."
     picture = figure_html(axes, title="Certified accuracy against the share of rows accepted", caption=caption)
     table = sheet_table(Sheet("targets", "What is certified at several targets", tuple(_targets(decision))))
@@ -76,10 +76,9 @@ def _categories(subject: Subject, decision: Decision, by: list[Any]) -> Section:
         {
             "category": unit.unit,
             "certified": "yes" if unit.certified else "no",
-            "labels": unit.n_labels,
-            "labelled rows accepted": percent(unit.coverage),
             "new rows": int(rows.sum()),
             "new rows accepted": percent(float(decision.accepted[rows].mean())) if rows.any() else None,
+            "labelled rows accepted": percent(unit.coverage),
         }
         for rows, unit in counts[:MOST_CATEGORIES]
     ]
@@ -90,4 +89,4 @@ def _categories(subject: Subject, decision: Decision, by: list[Any]) -> Section:
     if unknown:
         words = f"{unknown:,} rows are of a category that no label had; none of them is accepted."
         body = f'<p class="vq-text vq-warn">{text_html(words)}</p>' + body
-    return Section("categories", "Each category of the certificate", body)
+    return Section("categories", "New rows by category of the certificate", body)

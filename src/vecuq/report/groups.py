@@ -33,22 +33,20 @@ class Parts:
     n_pooled: int
 
     @staticmethod
-    def of(column: pa.ChunkedArray) -> Parts:
-        """Pool the values that few rows have."""
+    def of(column: pa.ChunkedArray, fewest: int = FEWEST_ROWS) -> Parts:
+        """Pool the values that fewer rows have."""
         values, codes = encoded(column)
         names = [_NONE if value is None or value != value else shortened(value) for value in values]  # noqa: PLR0124
-        small = np.bincount(codes, minlength=len(names)) < FEWEST_ROWS
+        small = np.bincount(codes, minlength=len(names)) < fewest
         if small.sum() < 2:  # a pool of one is a part by itself
             return Parts(names, codes, 0)
         kept = [name for name, is_small in zip(names, small, strict=True) if not is_small]
         places = np.where(small, len(kept), np.cumsum(~small) - 1)
         return Parts([*kept, _POOL], places[codes], int(small.sum()))
 
-    def shares(self, hits: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Array:
-        """Return the share of the rows of each part that are hit; NaN where a part has none of the rows."""
-        counts = np.bincount(self.places[rows], minlength=len(self.names))
-        hit = np.bincount(self.places[rows & hits], minlength=len(self.names))
-        return np.where(counts > 0, hit / np.maximum(counts, 1), np.nan)
+    def counts(self, rows: NDArray[np.bool_]) -> Array:
+        """Return how many of some rows each part has."""
+        return np.bincount(self.places[rows], minlength=len(self.names)).astype(float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,14 +68,16 @@ def group_sections(subject: Subject) -> list[Section]:
 
 
 def _table(subject: Subject, column: str) -> str:
-    parts, questions = Parts.of(subject.table[column]), _questions(subject)
-    first = parts.shares(questions[0].hits, questions[0].rows)
-    order = np.argsort(-np.nan_to_num(first, nan=-1.0), kind="stable")[:MOST_LISTED]
-    # Rows of one group are one draw: an interval would count them as many.
-    alone = column == subject.beside.group
+    # Rows of one group are one draw: an interval would count them as many, and a pool of groups says nothing.
+    alone, questions = column == subject.beside.group, _questions(subject)
+    parts = Parts.of(subject.table[column], 1 if alone else FEWEST_ROWS)
+    hit, of_all = parts.counts(questions[0].hits & questions[0].rows), parts.counts(questions[0].rows)
+    shares = hit / np.maximum(of_all, 1.0)
+    order = np.lexsort((-of_all, -shares, -hit) if alone else (-of_all, -shares))[:MOST_LISTED]
     lines = tuple(_line(subject, parts, int(k), questions, alone=alone) for k in order)
     table = sheet_table(Sheet("parts", f"Rows by {column}", lines))
-    return paragraph(f"By {column}", kind="strong") + table + paragraph(_remark(parts, alone=alone), kind="soft")
+    said = paragraph(_remark(parts, questions[0].head, alone=alone), kind="soft")
+    return paragraph(f"By {column}", kind="strong") + table + said
 
 
 def _questions(subject: Subject) -> list[_Question]:
@@ -103,11 +103,12 @@ def _share(subject: Subject, asked: _Question, rows: NDArray[np.bool_], *, alone
     return Ranged(*share_interval(asked.hits[rows], groups=None if subject.groups is None else subject.groups[rows]))
 
 
-def _remark(parts: Parts, *, alone: bool) -> str:
+def _remark(parts: Parts, head: str, *, alone: bool) -> str:
     said = [] if alone else ["In brackets 95 % intervals, each by itself."]
-    said.append("Of many values some stand out by chance.")
+    said.append("Of many some stand out by chance.")
     if parts.n_pooled:
         said.append(f"{parts.n_pooled:,} values with fewer than {FEWEST_ROWS} rows each are counted together.")
     if len(parts.names) > MOST_LISTED:
-        said.append(f"The {MOST_LISTED} with the largest share of {len(parts.names):,} are listed.")
+        by = f"most rows {head}" if alone else "the largest share"
+        said.append(f"The {MOST_LISTED} with {by} of {len(parts.names):,} are listed.")
     return " ".join(said)

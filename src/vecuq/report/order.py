@@ -41,7 +41,7 @@ def order_section(subject: Subject) -> Section:
     )
     lines = [_line(name_html(one["name"]) + _tags(one), one["spearman"]) for one in columns]
     lines.append(_line("<strong>plain sum of the columns, each scaled 0 to 1</strong>", whole))
-    head = '<thead><tr><th scope="col">column</th><th scope="col" class="vq-num">correlation</th><th></th></tr></thead>'
+    head = '<thead><tr><th scope="col">column</th><th scope="col" class="vq-num">correlation</th><td></td></tr></thead>'
     table = f'<table class="vq-table vq-bars">{head}<tbody>{"".join(lines)}</tbody></table>'
     body = paragraph(about, kind="soft") + f'<div class="vq-scroll" tabindex="0">{table}</div>'
     return Section("order", "What the order is made of", body + paragraph(_verdict(subject, whole), kind="soft"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vecuq._check import finite_rows
-from vecuq._draw import Section, inline_svg, name_html, paragraph, text_html
+from vecuq._draw import Section, name_html, paragraph, text_html
 from vecuq.report.counts import Counts
 from vecuq.report.plain import percent
 from vecuq.report.subject import Subject
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 def figure_html(axes: Axes, *, title: str, caption: str) -> str:
     """Return a picture with its caption; ``caption`` is HTML."""
+    from vecuq._draw import inline_svg  # not above: it brings matplotlib
+
     drawing = inline_svg(axes.figure, title=title)  # type: ignore[arg-type]
     return f'<figure class="vq-figure">{drawing}<figcaption>{caption}</figcaption></figure>'
 
