@@ -6,8 +6,9 @@ import json
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
-from facts_by_hand import facts_of, fitted, new_rows
+from facts_by_hand import facts_of, new_rows
 
 from vecuq.ranker import scorer_source
 from vecuq.report.columns import columns_of, shade
@@ -138,11 +139,15 @@ def test_without_rows_the_page_says_so(facts):
     assert "No row to show" in render_report(empty)
 
 
-def test_a_thousand_rows_of_ten_columns_make_a_small_page():
-    names = tuple(f"measure_{k}" for k in range(10))
-    ranker, calibration = fitted(names, (), n_rows=9_000)
-    page = render_report(facts_of(ranker, calibration, new_rows(names, (), 1_000)))
-    assert len(page.encode()) < 1_500_000
+def test_a_thousand_rows_of_ten_columns_make_a_small_page(facts):
+    rows, row = facts["rows"], facts["rows"]["rows"][0]
+    numbers = np.random.default_rng(0).random((1_000, 10)).tolist()
+    wide = {
+        **rows,
+        "scores": [{**rows["scores"][0], "name": f"measure_{k}"} for k in range(10)],
+        "rows": [{**row, "scores": one, "percentiles": [round(100 * x, 1) for x in one]} for one in numbers],
+    }
+    assert 800_000 < len(render_report({**facts, "rows": wide}).encode()) < 1_500_000
 
 
 @pytest.mark.parametrize("text", ["word " * 5_000, "很长的文字" * 5_000])

@@ -14,12 +14,14 @@ class Panel {
     this.values = this.scores.map(({ k }) => row.values[k]);
     this.draw();
     this.place.hidden = false;
+    document.body.classList.add("with-panel");
     one("h3", this.place).focus({ preventScroll: true });
     row.group.scrollIntoView({ block: "nearest" });
   }
 
   close() {
     this.place.hidden = true;
+    document.body.classList.remove("with-panel");
     this.row.group.classList.remove("open");
     one("button", this.row.group).focus();
   }
@@ -38,9 +40,8 @@ class Panel {
     this.bars = made("ul", { className: "bars" });
     this.place.replaceChildren(
       made("div", { className: "panel-head" }, made("h3", { tabIndex: -1 }, made("bdi", {}, one("th", group).textContent)),
-        button("↑", "Row before", () => this.move(-1)), button("↓", "Next row", () => this.move(1)), button("×", "Close", () => this.close())),
+        button("↑", "Row before", () => this.move(-1)), button("↓", "Next row", () => this.move(1)), button("×", "Close", () => this.close()), this.result),
       made("p", {}, why),
-      this.result,
       ...(this.model ? this.sliders() : [made("p", { className: "soft" }, `No what-if here: ${this.known.why_not}`)]),
       this.bars,
       this.others(),
@@ -64,12 +65,13 @@ class Panel {
     const range = made("input", { type: "range", min: low, max: high, step: "any", ariaLabel: name });
     const field = made("input", { type: "number", step: "any", ariaLabel: `${name}, number`, placeholder: "missing" });
     const middle = typical === null ? null : made("button", { type: "button", title: `${number(typical)}: the median of calibration rows`, ariaLabel: `${name} at its median` }, "typical");
+    const place = made("small", {}, one("i", this.row.group.rows[0].cells[column])?.textContent ?? "");
     const put = (value) => {
       range.value = value ?? typical ?? low;
       field.value = value === null ? "" : +value.toPrecision(5);
       range.setAttribute("aria-valuetext", value === null ? "missing" : number(value));
     };
-    const set = (value) => { this.values[k] = value; this.later(); };
+    const set = (value) => { this.values[k] = value; place.hidden = value !== start; this.later(); };
     range.addEventListener("input", () => { put(range.valueAsNumber); set(range.valueAsNumber); });
     field.addEventListener("input", () => {
       const value = Number.isFinite(field.valueAsNumber) ? field.valueAsNumber : null;
@@ -78,7 +80,7 @@ class Panel {
     });
     middle?.addEventListener("click", () => { put(typical); set(typical); });
     put(start);
-    return { line: made("div", { className: "slider" }, made("span", {}, made("bdi", { title: name }, short(name, 60)), made("small", {}, one("i", this.row.group.rows[0].cells[column])?.textContent ?? "")), range, field, middle), put: () => put(start) };
+    return { line: made("div", { className: "slider" }, made("span", {}, made("bdi", { title: name }, short(name, 60)), place), range, field, middle), put: () => { put(start); place.hidden = false; } };
   }
 
   back(lines) {
@@ -90,6 +92,7 @@ class Panel {
   /** From the smallest to the largest calibration value, as far as the model knows them, and the row's own. */
   range(k) {
     const seen = this.rows.all.map(({ values }) => values[this.scores[k].k]).filter((value) => value !== null);
+    seen.push(this.model.medians?.[k] ?? seen[0] ?? 0);
     const [low, high] = this.model.range(k) ?? [Math.min(...seen), Math.max(...seen)];
     const own = this.values[k] ?? low;
     const room = 0.1 * (Math.max(high, own) - Math.min(low, own) || 1);
@@ -114,14 +117,15 @@ class Panel {
     this.bars.replaceChildren(...this.contributions());
   }
 
+  /** What is decided of the row: as it was, or by the limits if it changed; nothing where no limit is known. */
   verdicts(uncertainty, changed, before) {
-    const said = (role, limit, isSo) => {
+    const { threshold, accept_up_to: most } = this.known;
+    const said = (role, limit, isSo, looks) => {
       const rule = limit === null || uncertainty === null ? null : isSo;
       const value = changed ? rule : before(role) ?? rule;
-      return value === null ? [] : [made("span", { className: `badge ${value === (role === "accept") ? "right" : role === "accept" || value ? "wrong" : ""}` }, WORDS[role][+value])];
+      return value === null ? [] : [made("span", { className: `badge ${looks[+value]}` }, WORDS[role][+value])];
     };
-    const { threshold, accept_up_to: most } = this.known;
-    return [...said("flagged", threshold, uncertainty > threshold), ...said("accept", most, uncertainty <= most)];
+    return [...said("flagged", threshold, uncertainty > threshold, ["", "wrong"]), ...said("accept", most, uncertainty <= most, ["wrong", "right"])];
   }
 
   contributions() {

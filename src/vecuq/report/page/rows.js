@@ -26,11 +26,12 @@ class Rows {
     this.draw();
   }
 
+  /** Show the first of the chosen rows; only these are put in order, for the others cannot be seen. */
   draw() {
-    const shown = new Set(this.chosen.slice(0, this.most));
-    for (const row of this.all) row.group.hidden = !shown.has(row);
-    if (this.moved) this.table.append(...this.order.map(({ group }) => group));
-    this.moved = false;
+    const first = this.chosen.slice(0, this.most);
+    const shown = new Set(first);
+    for (const row of this.all) if (row.group.hidden === shown.has(row)) row.group.hidden = !shown.has(row);
+    if (this.sort) this.table.append(...first.map(({ group }) => group));
     this.onDraw?.(shown.size);
   }
 
@@ -42,7 +43,7 @@ class Rows {
   }
 
   sortBy(k, descending) {
-    Object.assign(this, { order: sorted(this.all, k, descending), sort: { k, descending }, moved: true, most: STEP });
+    Object.assign(this, { order: sorted(this.all, k, descending), sort: { k, descending }, most: STEP });
     this.update();
   }
 
