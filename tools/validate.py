@@ -81,7 +81,8 @@ def _result(checks: list[dict[str, Any]]) -> str:
     without = [check for check in checks if not check["assumed"]]
     if without:
         worst = max(without, key=lambda check: (check["promised"] > 0, check["seen"] - check["promised"]))
-        text += f"; without the assumption ({worst['case']}) {_number(worst['seen'])}"
+        of = f" of {_number(worst['promised'])}" if worst["promised"] else ""
+        text += f"; without the assumption ({worst['case']}) {_number(worst['seen'])}{of}"
     return text
 
 
