@@ -58,7 +58,7 @@ def table_of(results: dict[str, Any]) -> str:
     lines = ["| promise and code | assumption and theorem | simulation and result |", "|---|---|---|"]
     for promise in promises():
         checks = [check for check in results["checks"] if check["promise"] == promise.key]
-        code = ", ".join(f"`{name}`" for name in promise.code)
+        code = ", ".join(f"`{name.removeprefix('conformal.')}`" for name in promise.code)
         cells = (
             f"{_sentence(promise.says)}<br>{code}",
             f"{_sentence(promise.assumes)}<br>*{promise.theorem}*",
@@ -81,7 +81,8 @@ def _result(checks: list[dict[str, Any]]) -> str:
     without = [check for check in checks if not check["assumed"]]
     if without:
         worst = max(without, key=lambda check: (check["promised"] > 0, check["seen"] - check["promised"]))
-        text += f"; without the assumption ({worst['case']}) {_number(worst['seen'])}"
+        of = f" of {_number(worst['promised'])}" if worst["promised"] else ""
+        text += f"; without the assumption ({worst['case']}) {_number(worst['seen'])}{of}"
     return text
 
 

@@ -154,10 +154,8 @@ def picture(checks: Sequence[Check], what: str, ax: Axes | None = None) -> Axes:
         )
     ax.set_yticks(places, [check.case for check in checks])
     ax.set_xlim(left=min(0.0, *(check.seen for check in checks)) - 0.005)
-    ax.set_xlabel(
-        f"{what} (grey: promised, and what chance adds at most; diamond: assumption left out)",
-        fontsize=8,
-    )
+    note = "grey: what is promised, and what chance may add; open diamond: assumption left out"
+    ax.set_xlabel(f"{what}\n{note}", fontsize=8, loc="right")
     ax.grid(axis="x", alpha=0.3)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0, labelsize=9)

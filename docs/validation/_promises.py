@@ -269,6 +269,14 @@ PROMISES = (
         "evaluation",
     ),
     Promise(
+        "band",
+        "the band around a risk-coverage curve holds the risk at each share in about 95 %, **approximate**",
+        "independent rows, or groups that are named",
+        "Clopper and Pearson (1934), at a threshold read from the rows",
+        ("evaluation.kept_band",),
+        "evaluation",
+    ),
+    Promise(
         "wins",
         "among equal methods, a false win in about 5 % of tables, **approximate**",
         "many independent rows",

@@ -18,7 +18,14 @@ import numpy as np
 from _checking import BLUE, GREY, VERMILION, exact, judged, picture, rate, runs
 from scipy.special import ndtri
 
-from vecuq.evaluation import Bootstrap, PartialEvaluation, evaluate, roc_auc, roc_auc_interval
+from vecuq.evaluation import (
+    Bootstrap,
+    PartialEvaluation,
+    evaluate,
+    kept_band,
+    roc_auc,
+    roc_auc_interval,
+)
 
 rng = np.random.default_rng(2612)
 LEVEL = 0.95
@@ -101,6 +108,39 @@ checks.append(
         ALLOWED,
     )
 )
+
+# %%
+# The band around a risk-coverage curve, at half of the rows and at all of them. The threshold is
+# read from the rows, and one of them sits on it: where only the very last rows are wrong, that one
+# is not like the others, and slightly more than 5 % of the intervals miss.
+
+
+def band_misses(*, at_the_end: bool) -> bool:
+    some = rng.random(200)
+    failed = some > 1 - 1.2 / 200 if at_the_end else rng.random(200) < 0.05 + 0.4 * some**2
+    band = kept_band(some, failed.astype(float))
+    place = -1 if at_the_end else int(np.argmin(np.abs(band.share - 0.5)))
+    limit = np.sort(some)[round(band.share[place] * 200) - 1]  # the largest that is kept
+    rate_below = (
+        max(limit - (1 - 1.2 / 200), 0) / limit if at_the_end else 0.05 + 0.4 * limit**2 / 3
+    )
+    return not band.low[place] <= rate_below <= band.high[place]
+
+
+checks += [
+    rate(
+        "band",
+        "risk at half of the rows",
+        [band_misses(at_the_end=False) for _ in range(runs(500))],
+        0.05,
+    ),
+    rate(
+        "band",
+        "risk, the last rows wrong",
+        [band_misses(at_the_end=True) for _ in range(runs(500))],
+        ALLOWED,
+    ),
+]
 
 # %%
 # Ten methods that are equally good. Every pair judged by its own interval finds a winner in many
