@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from vecuq import AnswerPipeline
 from vecuq.testing.examples import sampled_answers
 
+ROOT = Path(__file__).parents[2]
 QUESTION = "Who wrote Faust?"
 TOPICS = ("books", "law", "physics")
 

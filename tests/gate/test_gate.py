@@ -8,8 +8,9 @@ import numpy.testing as npt
 import pyarrow as pa
 import pytest
 
-from vecuq import Gate, VecUQ, VecUQPipeline, fit_ranker, learn_weights, load
-from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, TableError
+from vecuq import Conformal, Gate, VecUQ, VecUQPipeline, fit_ranker, learn_weights, load
+from vecuq.baselines import Combiner
+from vecuq.errors import CalibrationError, CalibrationWarning, ModelFileError, SettingError, TableError
 
 RNG = np.random.default_rng(0)
 MODEL = VecUQ().fit(RNG.gamma(1.0, size=(800, 2)))
@@ -200,6 +201,18 @@ def test_groups_count_as_evidence_not_rows():
     copies = np.tile(np.arange(100), 10)
     with pytest.warns(CalibrationWarning, match="do not prove"):
         Gate(MODEL, accuracy=0.9).fit(ROWS[copies], CORRECT[copies], groups=copies)
+
+
+def test_a_model_that_cannot_be_saved_can_be_gated_all_the_same():
+    class Largest(Combiner):
+        def _learn(self, rows):
+            return lambda new: new.max(axis=1)
+
+    made = Gate(Conformal(Largest()).fit(RNG.gamma(1.0, size=(300, 2))), accuracy=0.85).fit(ROWS, CORRECT)
+    assert made.accept(NEW).any()
+    assert made.certificate().model == "Conformal"
+    with pytest.raises(ModelFileError, match="cannot be saved without pickle"):
+        made.to_bytes()
 
 
 def test_a_ranker_a_pipeline_and_any_object_with_an_uncertainty_can_be_gated():

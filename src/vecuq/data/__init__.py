@@ -1,6 +1,6 @@
 """The bundled example: four uncertainty scores of an ensemble that reads handwritten digits.
 
-Made by ``examples/make_demo_data.py``. Digits 0 to 7 are in-distribution; 8 and 9 were never shown to the ensemble.
+Made by ``tools/make_demo_data.py``. Digits 0 to 7 are in-distribution; 8 and 9 were never shown to the ensemble.
 """
 
 from __future__ import annotations

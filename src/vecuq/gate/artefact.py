@@ -117,7 +117,10 @@ def model_bytes(model: Any) -> bytes:
 
 def model_checksum(model: Any) -> str:
     """Return what distinguishes a model from any other; of one that cannot be saved, its name."""
-    return hashlib.sha256(model_bytes(model)).hexdigest() if hasattr(model, "to_bytes") else type(model).__name__
+    try:
+        return hashlib.sha256(model_bytes(model)).hexdigest()
+    except ModelFileError:
+        return type(model).__name__
 
 
 def labels_checksum(learned: Learned) -> str:

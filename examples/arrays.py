@@ -1,4 +1,7 @@
-"""Rank rows of a NumPy array: fit on calibration rows, score new ones, read p-values, flag, save."""
+"""Rank rows of a NumPy array: for scores that lie in memory, one column each.
+
+Fit on calibration rows (in-distribution, no labels), score new ones, read p-values, flag, save and load.
+"""
 
 import tempfile
 from pathlib import Path
@@ -16,6 +19,6 @@ for row, score, p, verdict in zip(new, model.uncertainty(new), model.p_values(ne
     print(row.round(2), f"uncertainty {score:.3f}  p-value {p:.3f}", "FLAGGED" if verdict == -1 else "")
 
 with tempfile.TemporaryDirectory() as folder:
-    model.ranker_.save(Path(folder) / "model.vecuq")
+    model.save(Path(folder) / "model.vecuq")
     same = load(Path(folder) / "model.vecuq").uncertainty(new)
 print("the same bits after saving and loading:", bool((same == model.uncertainty(new)).all()))

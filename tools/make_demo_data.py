@@ -4,7 +4,7 @@ Five small neural networks learn the digits 0 to 7 from a few rows of scikit-lea
 are never shown to them. Calibration rows are digits 0 to 7 alone; among the new rows are digits 8 and 9, on which
 every prediction is wrong (``is_ood``), and digits 0 to 7 that the ensemble confuses (``is_error``).
 
-Run ``python examples/make_demo_data.py``: it writes both files anew and prints how well each score does.
+Run ``python tools/make_demo_data.py``: it writes both files anew and prints how well each score does.
 """
 
 from __future__ import annotations

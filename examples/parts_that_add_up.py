@@ -1,4 +1,7 @@
-"""Fit from rows that come in chunks, or lie on several machines: what each part leaves behind adds up."""
+"""Fit from rows that come in chunks, or lie on several machines: for more rows than memory holds.
+
+Each part leaves a small summary behind, and summaries add up. The model is the one that all rows give at once.
+"""
 
 import numpy as np
 
