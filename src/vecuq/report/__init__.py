@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from vecuq.plots import coverage_picture, draw_curves, picture_of
-    from vecuq.report.cards import Card, card
+    from vecuq.report.cards import Card, CardTable, card
 
 __all__ = [
     "Beside",
     "Card",
+    "CardTable",
     "Origin",
     "Subject",
     "build_report",
@@ -70,7 +71,7 @@ def __getattr__(name: str) -> Any:
         from vecuq import plots
 
         return getattr(plots, name)
-    if name in ("Card", "card"):
+    if name in ("Card", "CardTable", "card"):
         from vecuq.report import cards
 
         return getattr(cards, name)
