@@ -16,6 +16,7 @@ project_copyright = "the vecuq founders, Apache-2.0"
 version = release = __version__
 
 extensions = [
+    "accessible",
     "api",
     "catalogue",
     "contents",
@@ -31,8 +32,8 @@ extensions = [
 # README.md lists the pages for readers on GitHub; here the navigation does.
 exclude_patterns = ["README.md", "_build", "_ext", "_static", "**/GALLERY_HEADER.rst", "gallery/*", "**/README.rst"]
 templates_path = ["_templates"]
-# A section that is not written yet has no page.
-suppress_warnings = ["toc.empty_glob"]
+# Scripts of two galleries may have the same name: pages are linked to by their paths.
+suppress_warnings = ["sphinx_gallery.duplicate_filename"]
 
 # Markdown is read as on GitHub: heading anchors, $mathematics$, tables.
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
@@ -90,6 +91,7 @@ sphinx_gallery_conf = {
     "copyfile_regex": "",
     "download_all_examples": False,
     "min_reported_time": 4,
+    "parallel": True,
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,

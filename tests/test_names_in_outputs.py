@@ -48,6 +48,7 @@ def test_no_command_prints_what_a_terminal_obeys(shown):
     for words in (
         ("fit", "c.parquet", "-o", "m.vecuq"),
         ("info", "m.vecuq"),
+        ("card", "m.vecuq", "-o", "-"),
         ("doctor", "c.parquet", "n.parquet"),
         ("score", "m.vecuq", "n.parquet", "-o", "o.parquet"),
         ("rank", "c.parquet", "n.parquet", "--ood", "is_ood", "-o", "folder"),

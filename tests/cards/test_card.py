@@ -271,7 +271,6 @@ def test_the_command_writes_markdown_and_html_and_prints(run, tmp_path):
     assert shown == card(tmp_path / "gate.vecuq").to_markdown()
     found = json.loads(run("card", tmp_path / "gate.vecuq", "-o", "-", "--json").stdout)
     assert found["promises"][0]["promise"].startswith("With confidence 90 %")
-    assert run("card", tmp_path / "gate.vecuq", "-o", tmp_path / "card.md").exit_code == 0  # a card replaces a card
 
 
 def test_the_command_overwrites_nothing_else(refused, tmp_path):
@@ -280,6 +279,8 @@ def test_the_command_overwrites_nothing_else(refused, tmp_path):
     (tmp_path / "use.md").write_text("# Use\n")
     (tmp_path / "rows.csv").write_text("a\n1\n")
     gate = tmp_path / "gate.vecuq"
+    (tmp_path / "card.md").write_text(card(gate).to_markdown() + "filled in by hand")
+    assert "card.md holds text, not a card to be filled in" in refused("card", gate, "-o", tmp_path / "card.md")
     assert "must end in .md or .html" in refused("card", gate, "-o", gate)
     assert "holds text, not a web page" in refused("card", gate, "-o", tmp_path / "notes.html")
     assert "one of the files" in refused("card", gate, "-o", tmp_path / "use.md", "--owner", tmp_path / "use.md")
@@ -293,3 +294,66 @@ def test_making_a_card_warns_of_nothing():
         warnings.simplefilter("error")
         for kind in KINDS:
             assert card(thing(kind)).to_html().endswith("</html>")
+
+
+def write_labelled(path, seed, name="ok"):
+    import pyarrow as pa
+    from pyarrow import csv
+
+    rows, correct = scores(400, seed)
+    csv.write_csv(pa.table({**rows, name: correct.astype(int)}), path)
+    return correct
+
+
+def test_labels_that_were_kept_for_it_are_put_beside_the_promises(run, tmp_path):
+    correct = write_labelled(tmp_path / "later.csv", 9)
+    gate = gate_of(accuracy=0.85)
+    gate.save(tmp_path / "gate.vecuq")
+    model_of().save(tmp_path / "model.vecuq")
+    accepted = gate.accept(scores(400, 9)[0])
+    words = ("-o", "-", "--evaluation", tmp_path / "later.csv", "--correct", "ok")
+    shown = run("card", tmp_path / "gate.vecuq", *words).stdout
+    assert f"| 400, {accepted.sum()} of them accepted |" in shown
+    assert f"| error rate of accepted rows | {1 - correct[accepted].mean():.4f} |" in shown
+    assert hashlib.sha256((tmp_path / "later.csv").read_bytes()).hexdigest() in shown
+    of_model = run("card", tmp_path / "model.vecuq", *words).stdout
+    from vecuq.evaluation import roc_auc
+
+    area = roc_auc(load(tmp_path / "model.vecuq").uncertainty(scores(400, 9)[0]), ~correct)
+    assert f"| ROC-AUC of the uncertainty for errors | {area:.3f} |" in of_model
+
+
+def test_labels_for_a_card_need_their_column_and_a_thing_that_they_can_measure(run, refused, tmp_path):
+    write_labelled(tmp_path / "later.csv", 9)
+    thing("budget").save(tmp_path / "budget.vecuq")
+    thing("model").save(tmp_path / "model.vecuq")
+    labels = ("--evaluation", tmp_path / "later.csv")
+    assert run("card", tmp_path / "budget.vecuq", *labels).exit_code == 2
+    assert run("card", tmp_path / "budget.vecuq", "--correct", "ok").exit_code == 2
+    out = ("-o", tmp_path / "c.md")
+    assert "takes a gate with an accuracy" in refused(
+        "card", tmp_path / "budget.vecuq", *out, *labels, "--correct", "ok"
+    )
+    assert "lacks ['no']" in refused("card", tmp_path / "model.vecuq", *out, *labels, "--correct", "no")
+
+
+def test_ties_are_said_where_no_interval_holds():
+    made = card(thing("answers"))
+    flags = next(one for one in made.promises if one.about == "flags")
+    assert "Scores tie at the threshold, so fewer rows are flagged" in flags.promise
+    assert "nine flag between" not in flags.promise
+    assert made.evidence[0].rows[1][2] == "fewer: scores tie"
+    assert "nine flag between" in card(thing("model")).promises[1].promise
+
+
+def test_a_promise_that_the_audit_contradicts_is_withdrawn():
+    from vecuq import LiveGate
+
+    rows, _ = scores(800, 3)
+    made = LiveGate(gate_of(accuracy=0.8), audit=0.5)
+    done = made.decide(rows, ids=range(800))
+    made.update(np.flatnonzero(done.audit), np.zeros(done.audit.sum()))
+    assert made.state == "broken"
+    found = card(made)
+    assert "accepted rows" not in [one.about for one in found.promises]
+    assert any("not promised any more" in text for text in found.unpromised)

@@ -51,6 +51,7 @@ def run_text(text, page, folder):
         run = PageRun(page, make_programs(folder / "programs"), services)
         for block in blocks:
             run.block(block)
+        run.check_services()
         run.names.clear()
         gc.collect()  # what a page leaves open is seen here, not at the end of all tests
 
@@ -102,6 +103,7 @@ class PageRun:
         self.page, self.programs, self.services = page, programs, services
         self.names = {"__name__": "__main__", "serve_model": self.serve_model, "listens_at": self.listens_at}
         self.addresses = {}  # where services of the page listen, by the port that the page names
+        self.waiting = {}  # services that nobody has called yet: the words of the command, by the port
         self.said = ""
 
     def block(self, block):
@@ -145,6 +147,9 @@ class PageRun:
 
     def _here(self, text):
         """Replace the addresses that the page names by those where its services listen."""
+        for port, words in list(self.waiting.items()):
+            if any(word in text for word in (f":{port}", *_after(words, "--store"))):
+                self._start(port, self.waiting.pop(port))
         for port, found in self.addresses.items():
             text = re.sub(rf"(?:127\.0\.0\.1|localhost):{port}\b", f"127.0.0.1:{found}", text)
         return text
@@ -211,12 +216,22 @@ class PageRun:
         return _checked(text, code, errors)
 
     def _serve(self, words):
-        """Start a service on a free port; it ends with the page."""
-        port = words[words.index("--port") + 1] if "--port" in words else PORT
-        ours = {name: value for name, value in os.environ.items() if name.startswith("VECUQ_")}
-        service = self.services.enter_context(started(*words, **ours))
-        self.addresses[port] = service.port
+        """Note a service; it starts when the page calls it or reads its store, and is only checked if it never does."""
+        self.check_services()
+        self.waiting[next(iter(_after(words, "--port")), PORT)] = words
         return ""
+
+    def check_services(self):
+        """Let services that nobody called load and check all that they would serve."""
+        while self.waiting:
+            _, words = self.waiting.popitem()
+            code, out, errors = run_vecuq(["serve", *words, "--check"])
+            _checked("vecuq serve " + " ".join(words), code, out + errors)
+
+    def _start(self, port, words):
+        """Start a service on a free port; it ends with the page."""
+        ours = {name: value for name, value in os.environ.items() if name.startswith("VECUQ_")}
+        self.addresses[port] = self.services.enter_context(started(*words, **ours)).port
 
     def listens_at(self, port, address):
         """Say where something really listens that the page calls by this port; for hidden preparation."""
@@ -233,6 +248,11 @@ class FailedCommandError(CommandError):
     def __init__(self, text, code, said):
         super().__init__(f"`{text}` ended with exit code {code}:\n{said}")
         self.said = said
+
+
+def _after(words, option):
+    """Return the word after an option, in a list; an empty list without the option."""
+    return words[words.index(option) + 1 :][:1] if option in words else []
 
 
 def _checked(text, code, said):

@@ -170,6 +170,19 @@ def test_harmless_commands_are_taken(text):
     check_command(text)
 
 
+def test_a_service_answers_where_the_page_says(run):
+    made = "<!-- run\nfrom page_data import save_judge\nsave_judge('bot.vecuq')\n-->\n"
+    run(made, sh("vecuq serve bot.vecuq --port 8123\ncurl -s http://localhost:8123/health | grep -c '{'"))
+
+
+@pytest.mark.parametrize(
+    "command", ["vecuq serve gone.vecuq", "vecuq serve gone.vecuq\ncurl -s http://127.0.0.1:8000/"]
+)
+def test_a_service_that_cannot_start_fails_its_page(run, command):
+    with pytest.raises(AssertionError, match="gone"):
+        run(sh(command))
+
+
 def test_variables_and_redirections_hold_for_the_page(run):
     run(
         sh("export WHO=$(echo me)\nexport VECUQ_X='a b'\nvecuq --version > version.txt\nmkdir sub\ncd sub"),

@@ -9,7 +9,7 @@ from scipy.signal import lfilter
 from scipy.stats import beta
 
 from vecuq import ScoreTable, Settings, fit_ranker
-from vecuq.doctor import Case, Dependence, Expected
+from vecuq.doctor import Case, Dependence, Expected, examine
 from vecuq.doctor.independence import check_clusters, check_copies, check_order, check_time
 from vecuq.doctor.near_copies import find_near_copies
 from vecuq.doctor.repeats import row_keys
@@ -268,3 +268,9 @@ def test_the_command_prints_the_rate_of_copies(run, tmp_path):
     assert set(found) == {"check", "severity", "what", "remedy", "figures"}
     assert found["figures"]["expected_rates"]["0.05"] > 0.1
     assert run("doctor", tmp_path / "c.csv", "--strict").exit_code == 1
+
+
+def test_two_mirrored_columns_are_no_near_copies_and_no_warning():
+    rows = np.random.default_rng(0).gamma(1.0, size=200)
+    found = {one.check: one for one in examine(np.column_stack([rows, -rows]))}
+    assert "mirror images" in found["overlap"].what

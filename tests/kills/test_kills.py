@@ -106,6 +106,7 @@ WRITERS = {
     "decide": Writer(("python", DECIDE), ("out.csv", "out.vecuq")),
     "update": Writer(("python", UPDATE), ("out.vecuq",)),
     "export": Writer(("export", "m.vecuq", "-o", "out.json"), ("out.json",)),
+    "card": Writer(("card", "m.vecuq", "-o", "out.html"), ("out.html",)),
     "feedback": Writer(("feedback", "s.sqlite", "-o", "out.csv"), ("out.csv",)),
     "demo": Writer(("demo", "-o", "out"), ("out",)),
     "reproduce": Writer(("reproduce", "toy", "-o", "out"), ("out",)),
@@ -113,6 +114,7 @@ WRITERS = {
 IDS = list(WRITERS)
 # Options whose files are only read.
 READ = {
+    "card": {"evaluation"},
     "fit": {"labelled", "samples"},
     "gate": {"unlabelled", "samples"},
     "audit": {"samples"},

@@ -10,11 +10,13 @@ from functools import cache
 import numpy as np
 import pytest
 from altered_files import altered_arrays, altered_fields, parts_of
+from sklearn.naive_bayes import GaussianNB
 
 from vecuq import (
     AnswerPipeline,
     ClassifierOutputs,
     Conformal,
+    EstimatorPipeline,
     Gate,
     LiveGate,
     Monitor,
@@ -26,6 +28,7 @@ from vecuq import (
     VecUQPipeline,
     fit_ranker,
     fit_stream,
+    from_estimator,
     learn_weights,
     load,
     sketch,
@@ -91,6 +94,15 @@ def answer_pipeline(labelled=240):
     answers, wrong = sampled_answers(240, 9)
     wrong = None if not labelled else wrong
     return AnswerPipeline(measures=["msp", "consistency"], accuracy=0.7).fit(answers, wrong)
+
+
+@cache
+def classifier():
+    return GaussianNB().fit(ROWS[:30], np.arange(30) % 3)
+
+
+def estimator_pipeline():
+    return from_estimator(classifier(), ROWS[:30], np.arange(30) % 3, ROWS[30:])
 
 
 def gate():
@@ -160,6 +172,7 @@ MADE = {
     "pipeline": pipeline,
     "answer pipeline": answer_pipeline,
     "answer pipeline without labels": lambda: answer_pipeline(labelled=0),
+    "estimator pipeline": estimator_pipeline,
     "gate": gate,
     "live": lambda: live(40),
     "live for long": lambda: live(54_000),
@@ -223,6 +236,9 @@ def numbers_of_pipeline(thing):
         found = [thing.judge(one) for one in [*sampled_answers(15, 11)[0], {"text": "a", "samples": ["a", "b"]}]]
         facts = [(one.uncertainty, one.p_value, one.p_wrong, one.accept, one.why, one.missing) for one in found]
         return [*facts, thing.split_, thing.measures_]
+    if isinstance(thing, EstimatorPipeline):
+        said, thing = thing.describe(), load(thing.to_bytes(), estimator=classifier())
+        return [*vars(thing.rank(NEW)).values(), thing.predict(NEW), said]
     return [*vars(thing.rank(LOGITS)).values(), thing.predict(LOGITS)]
 
 
@@ -337,6 +353,11 @@ NOT_FOUND_OUT = {
         *(f"density/gmm/{part}" for part in ("means", "whitening", "log_weights")),
         *("density/knn/rows", "density/knn/k", "temperature"),
     },
+    # Neither a training row nor the classifier is kept, only what it says at some points.
+    "estimator pipeline": {
+        *(f"density/mahalanobis/{part}" for part in ("means", "whitening")),
+        *("density/knn_euclidean/rows", "density/knn_euclidean/k", "left_out", "left_out.mutual_information"),
+    },
     # No answer is kept: how many were left out, and how they were made, only the file remembers.
     "answer pipeline": {"split.incomplete", "made", "made.fewest_samples", "made.most_samples"},
     "answer pipeline without labels": {"split.incomplete"},
@@ -365,6 +386,8 @@ NOT_FOUND_OUT = {
 SAID_IN_USE = {
     *("seen", "memory.codes", "memory.hashes", "columns", "kept.centre", "shape", "density/knn/rows"),
     *("flip", "rows.hashes", "settings.anchors", "settings.reference"),
+    # What another classifier has, or says.
+    *("classes", "classifier", "members", "n_features", "features/centre", "features/probe", "features/spread"),
 }
 QUICK = (
     "evaluation",
@@ -378,6 +401,7 @@ QUICK = (
     "monitor",
     "pipeline",
     "answer pipeline",
+    "estimator pipeline",
     "gate",
     "live",
     "conformal",

@@ -39,11 +39,4 @@ def line(name: str, x: Any, y: Any, *, of: str, step: bool = False) -> Figure:
 
 def saved(made: Figure, file: Path) -> None:
     """Write the picture as a small PNG."""
-    from io import BytesIO
-
-    from PIL import Image
-
-    whole = BytesIO()
-    made.savefig(whole, format="png")
-    # A palette is enough for so small a picture, and a third of the bytes.
-    Image.open(whole).convert("RGB").quantize(256, method=Image.Quantize.FASTOCTREE).save(file)
+    made.savefig(file, format="png")

@@ -9,12 +9,7 @@ import warnings
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, which stays apart for every common kind of colour vision.
-BLUE, VERMILION, GREEN, INK, GREY = "#0072B2", "#D55E00", "#009E73", "#1b1f24", "#6b7280"
-PALETTE = (VERMILION, BLUE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-# The lines of a grid, and what a drawing stands on.
-LINE, PAPER = "#e5e7eb", "#ffffff"
-COLOURS = "cividis_r"
+from vecuq._draw.colours import GREY, INK, LINE, PAPER
 
 
 def blank(width: float = 6.4, height: float = 4.4) -> tuple[Figure, Axes]:
@@ -49,19 +44,24 @@ def to_data_uri(figure: Figure) -> str:
     return "data:image/png;base64," + base64.b64encode(to_png(figure)).decode()
 
 
-def to_svg(figure: Figure) -> bytes:
-    """Return the figure as SVG bytes, the same for the same figure; text is text, in whatever font has its letters."""
+def to_svg(figure: Figure, *, dpi: float | None = None) -> bytes:
+    """Return the figure as SVG bytes, the same for the same figure; text is text, in whatever font has its letters.
+
+    ``dpi`` is that of images inside it; by default the figure's own.
+    """
     import matplotlib
 
     # Names inside the file come from the salt, not from chance.
     with matplotlib.rc_context({"svg.hashsalt": "vecuq", "svg.fonttype": "none"}):
-        return _bytes(figure, "svg", {"Date": None, "Creator": None})
+        return _bytes(figure, "svg", {"Date": None, "Creator": None}, dpi=dpi)
 
 
-def _bytes(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:
+def _bytes(figure: Figure, kind: str, metadata: dict[str, str | None], dpi: float | None = None) -> bytes:
     out = io.BytesIO()
     with warnings.catch_warnings():
         # A column name may be in a script that the plot's font lacks; the page itself shows it in full.
         warnings.filterwarnings("ignore", message=".*[Gg]lyph.*")
-        figure.savefig(out, format=kind, metadata=metadata)
+        # Labels that leave no room for a panel, such as numbers of sixteen digits: it is drawn all the same.
+        warnings.filterwarnings("ignore", message=".*not applied because axes sizes collapsed.*")
+        figure.savefig(out, format=kind, metadata=metadata, dpi="figure" if dpi is None else dpi)
     return out.getvalue()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree
 
-from vecuq._draw.figures import BLUE, GREEN, GREY, INK, LINE, PAPER, VERMILION, to_svg
+from vecuq._draw.colours import BLUE, GREEN, GREY, INK, LINE, PAPER, VERMILION
 from vecuq._draw.texts import printable
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ _COLOUR = re.compile(r"#[0-9a-fA-F]{6}\b")
 _FONT, _FAMILY = re.compile(r"font: ([^;']*?)([\d.]+px) [^;]*"), re.compile(r"font-family: [^;]*;? ?")
 _REFERENCE = re.compile(r"url\(#([^)]*)\)")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+# Enough for a drawing of half a wide page, and half the bytes of a printed one.
+_IMAGE_DPI = 130
 _SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 
@@ -62,10 +64,12 @@ def inline_svg(figure: Figure, *, title: str, about: str = "") -> str:
 
 def _without_ground(figure: Figure) -> bytes:
     """Return the SVG of a figure whose background is that of the page; the figure itself stays as it is."""
+    from vecuq._draw.figures import to_svg  # brings matplotlib
+
     before = figure.patch.get_visible()
     figure.patch.set_visible(False)
     try:
-        return to_svg(figure)
+        return to_svg(figure, dpi=_IMAGE_DPI)
     finally:
         figure.patch.set_visible(before)
 

@@ -48,7 +48,7 @@ def fragment(title: str, sections: Sequence[Section]) -> str:
     False
     """
     inner = "".join(f'<div class="vq-section">{_heading(one.title)}{one.body}</div>' for one in sections)
-    name = f'<p class="vq-title" role="heading" aria-level="3">{text_html(title)}</p>' if title else ""
+    name = f'<p class="vq-title">{text_html(title)}</p>' if title else ""
     return f'<div class="vecuq vq-card"><style>{fragment_css()}</style>{name}{inner}</div>'
 
 
@@ -59,7 +59,8 @@ def fragment_css() -> str:
 
 
 def _heading(title: str) -> str:
-    return f'<p class="vq-head" role="heading" aria-level="4">{text_html(title)}</p>' if title else ""
+    # No heading: at which level it would stand, only the page around it knows.
+    return f'<p class="vq-head">{text_html(title)}</p>' if title else ""
 
 
 def text_html(value: object) -> str:

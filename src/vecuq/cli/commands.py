@@ -50,7 +50,9 @@ COMMANDS = {
         "living:live",
         "Take labels of a gate's audit, by id, and say whether its promise is proven, unproven or broken.",
     ),
-    "report": Entry("ranking:report", "Write a self-contained HTML page about new rows and how the model ranks them."),
+    "report": Entry(
+        "reporting:report", "Write one HTML page about new rows: what was found among them, why, and what to do now."
+    ),
     "evaluate": Entry("evaluating:evaluate", "Measure how well each score, and `uncertainty`, does on labelled rows."),
     "compare": Entry(
         "evaluating:compare", "Compare vecuq with every other way to combine the scores, on labelled rows."

@@ -1,4 +1,4 @@
-"""`vecuq score`, `rank`, `report` and `demo`: from new rows to an order and a page about it."""
+"""`vecuq score`, `rank` and `demo`: from new rows to an order and a page about it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ from vecuq.cli.options import (
     Force,
     Group,
     Missing,
-    ModelFile,
     ModelOrGate,
     NewFiles,
     NewRows,
@@ -299,26 +298,6 @@ def _print_ranked(done: workflows.Ranked, folder: Path, wanted: workflows.Wanted
     if done.evaluation:
         print_table("How well each score finds what it should", done.evaluation)
     echo(f"{_summary(done.scored, wanted, 'ranked')}; open {folder / 'report.html'}")
-
-
-def report(
-    model: ModelFile,
-    new: NewFiles,
-    page: Annotated[Path, typer.Option("--out", "-o", help="Where to write the page.")] = Path("report.html"),
-    alpha: Annotated[
-        float | None, typer.Option(help="False-alarm rate of the threshold; without it, that of the model.")
-    ] = None,
-    missing: Missing = "nan",
-    error: ErrorColumn = None,
-    ood: OodColumn = None,
-    force: Force = False,
-) -> None:
-    """Write a self-contained HTML page about new rows and how the model ranks them."""
-    with usage_errors():
-        workflows.Wanted(alpha, missing=missing)
-    with friendly_errors():
-        workflows.report(model, new, page, alpha=alpha, missing=missing, labels=_labels(error, ood), force=force)
-        echo(f"report -> {page}")
 
 
 def demo(folder: Folder = Path("demo"), force: Force = False, as_json: AsJson = False) -> None:

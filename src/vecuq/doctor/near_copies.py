@@ -59,6 +59,8 @@ def find_near_copies(values: Array, keys: Keys, seed: int = 0) -> NearCopies | N
     if not usual > 0 or profile.max() < _CLEAR_STEP * usual:
         return None
     sizes = _sizes(steps / usual, int(profile.argmax()))
+    if not (sizes > 1).any():
+        return None
     return NearCopies(int(np.median(sizes[sizes > 1])), float((sizes > 1).mean()), float(sizes.mean()))
 
 

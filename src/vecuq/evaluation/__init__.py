@@ -34,6 +34,7 @@ from vecuq.evaluation.selective import (
     excess_aurc,
     risk_coverage_curve,
 )
+from vecuq.evaluation.shares import share_interval
 from vecuq.evaluation.sheets import comparison_sheet, task_sheets
 from vecuq.evaluation.summary import Bounded, SummaryEvaluation
 from vecuq.evaluation.upside_down import below_chance, best_upside_down, inverted_labels
@@ -94,6 +95,7 @@ __all__ = [
     "roc_auc",
     "roc_auc_interval",
     "selective_curves",
+    "share_interval",
     "task_sheets",
     "verdicts",
     "wins_and_losses",

@@ -16,6 +16,7 @@ from vecuq._check import Array, in_range, whole_number
 from vecuq.conformal import error_rate_lower, error_rate_upper, group_codes
 from vecuq.errors import TableError
 from vecuq.evaluation.inputs import labels_of, scores_of
+from vecuq.evaluation.shares import rows_counted
 
 BINS = 10
 # Draws of labels from the probabilities themselves: how large the error is where there is none.
@@ -160,7 +161,7 @@ def reliability_curve(
     places = _bins_of(given, bins)
     n = np.bincount(places)
     mean, share = np.bincount(places, given) / n, np.bincount(places, was) / n
-    counted = np.array([_rows_counted(was[places == bin_], codes[places == bin_]) for bin_ in range(len(n))])
+    counted = np.array([rows_counted(was[places == bin_], codes[places == bin_]) for bin_ in range(len(n))])
     low, high = (bound(share * counted, counted, delta) for bound in (error_rate_lower, error_rate_upper))
     return Reliability(n, mean, share, low, high)
 
@@ -232,18 +233,3 @@ def _errors_by_chance(given: Array, places: NDArray[np.intp], seed: int) -> Arra
         return np.asarray(np.abs(generator.normal(size=(_DRAWS, len(spread))) @ np.diag(spread)).sum(1) / len(given))
     labels = ((generator.random(len(given)) < given).astype(float) for _ in range(_DRAWS))
     return np.array([_error(given, drawn, places) for drawn in labels])
-
-
-def _rows_counted(was: Array, codes: NDArray[np.intp]) -> float:
-    """Return how many independent rows would have the variance that rows in groups have; at most as many as they are.
-
-    Where all rows are right, or all wrong, no variance is seen, and each group counts as one row.
-    """
-    n, share = len(was), was.mean()
-    names, place = np.unique(codes, return_inverse=True)
-    if len(names) == n:
-        return float(n)
-    if share in (0.0, 1.0) or len(names) == 1:
-        return float(len(names))
-    variance = len(names) / (len(names) - 1) * (np.bincount(place, was - share) ** 2).sum() / n**2
-    return float(min(n, share * (1.0 - share) / variance)) if variance > 0 else float(n)

@@ -25,7 +25,7 @@ def evaluation_section(evaluation: Evaluation | SummaryEvaluation) -> Section:
     """
     sheets = task_sheets(evaluation) if isinstance(evaluation, Evaluation) else evaluation.sheets()
     notes = (_rows_words(evaluation), _interval_words(evaluation), _marks_words(evaluation))
-    words = "".join(paragraph(note, kind="soft") for note in notes if note)
+    words = paragraph(" ".join(note for note in notes if note), kind="soft")
     return Section("evaluation", "How well the scores do", words + "".join(map(_table, sheets)))
 
 

@@ -1,7 +1,10 @@
 from .artefact import gate_of as gate_of
+from .auditing import Audited as Audited
+from .auditing import audited as audited
 from .certificate import Certificate as Certificate
 from .deciding import accepted_below as accepted_below
 from .displays import certificate_section as certificate_section
+from .doubts import resemblance as resemblance
 from .doubts import warn_unlike as warn_unlike
 from .gate import Gate as Gate
 from .labels import apply_rule as apply_rule

@@ -37,7 +37,7 @@ def _units(certificate: Certificate) -> Sheet:
             "category": one.unit,
             "labels": one.n_labels,
             "accepted": one.n_accepted,
-            "wrong": f"{one.n_errors:g}",
+            "wrong": _count(one.n_errors),
             "coverage": one.coverage,
             "certified": "yes" if one.certified else "no: nothing is accepted",
         }
@@ -61,11 +61,16 @@ def _targets(gate: Gate) -> Sheet:
             "certified accuracy": f"{line['accuracy']:g}",
             "share of rows accepted": float(line["coverage"]),
             "labels accepted": int(line["accepted"]),
-            "wrong": f"{line['wrong']:g}",
+            "wrong": _count(line["wrong"]),
         }
         for line in gate.table_
     )
     return Sheet("targets", "What is certified at other targets", rows)
+
+
+def _count(errors: float) -> int | float:
+    """Return how many are wrong; of a graded quality, the summed loss."""
+    return int(errors) if float(errors).is_integer() else float(errors)
 
 
 def live_sections(live: LiveGate) -> list[Section]:

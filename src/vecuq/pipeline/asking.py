@@ -54,12 +54,16 @@ class Classifier:
 
     def blocks(self, X: Any) -> Iterator[tuple[slice, Any]]:
         """Yield spans of rows, so many that the probabilities of all members fit into memory."""
-        members = max(len(self.parts), len(getattr(self.last, "estimators_", ())))
-        size = max(1, min(_MOST_ROWS, _BLOCK_ENTRIES // (members * len(self.classes))))
+        size = max(1, min(_MOST_ROWS, _BLOCK_ENTRIES // (self.n_members * len(self.classes))))
         n_rows = n_rows_of(X)
         for start in range(0, n_rows, size):
             span = slice(start, min(start + size, n_rows))
             yield span, (X if size >= n_rows else some_rows(X, span))
+
+    @property
+    def n_members(self) -> int:
+        """How many members give probabilities: several estimators, or the members of one that is an ensemble."""
+        return len(self.parts) if len(self.parts) > 1 else len(self.last.estimators_) if is_ensemble(self.last) else 1
 
     def prepared(self, X: Any) -> Any:
         """Return rows as the last step gets them: what a Pipeline makes of them, or the rows themselves."""
@@ -151,6 +155,13 @@ def _taken_apart(estimator: Any) -> tuple[tuple[Any, ...], Any]:
         if inside is None or isinstance(inside, str):
             return steps, estimator
         estimator = inside
+
+
+def is_ensemble(last: Any) -> bool:
+    """Whether a classifier is the mean of members that can be asked one by one."""
+    from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier, VotingClassifier
+
+    return isinstance(last, RandomForestClassifier | ExtraTreesClassifier | BaggingClassifier | VotingClassifier)
 
 
 def member_probabilities(last: Any, prepared: Any, n_classes: int) -> list[Array] | None:

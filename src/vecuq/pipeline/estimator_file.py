@@ -98,6 +98,7 @@ def estimator_of(header: dict[str, Any], arrays: dict[str, Array], estimator: An
         one.name: density_of(one.name, one.compute, under(f"density/{one.name}/", arrays), None) for one in densities
     }
     steps.scale_, steps.probe_ = _scale_of(known, arrays, needed=bool(densities))
+    _check_sizes(steps)
     if estimator is not None:
         _give(steps, known, estimator)
     made = EstimatorPipeline(estimator, measures=list(known.measures), ranker=VecUQ.from_ranker(ranker))
@@ -130,6 +131,14 @@ def _scale_of(
     return FeatureScale(found["centre"], found["spread"]), found.get("probe")
 
 
+def _check_sizes(steps: EstimatorMeasures) -> None:
+    """Raise if a distance is of other features than those that have a scale."""
+    for name, density in steps.densities_.items():
+        sizes = {(array.shape[0], array.shape[-1]) for array in density.arrays().values() if array.ndim > 2}
+        if steps.scale_ is None or sizes != {(1, len(steps.scale_.centre))}:
+            raise ValueError(f"{name!r} is of another number of features")
+
+
 def _give(steps: EstimatorMeasures, known: EstimatorHeader, estimator: Any) -> None:
     """Give a pipeline its classifier; raise if it is another one than that which it was fitted with."""
     classifier = Classifier.of(estimator, steps.classes_)
@@ -137,6 +146,8 @@ def _give(steps: EstimatorMeasures, known: EstimatorHeader, estimator: Any) -> N
     _same("its kind", classifier.kind, known.classifier)
     found = getattr(classifier.parts[0], "n_features_in_", known.n_features)
     _same("its number of features", int(found), known.n_features)
+    if known.members not in (1, classifier.n_members):
+        _same("its number of members", classifier.n_members, known.members)
     probe = None if steps.probe_ is None else probe_of(classifier, steps.scale_)
     if steps.probe_ is not None and (probe is None or np.abs(probe - steps.probe_).max() > _ALIKE):
         raise ModelFileError(

@@ -19,7 +19,24 @@ ENOUGH_ROWS = 50_000
 
 
 def drawn_columns(ranker: Ranker, values: Array) -> tuple[str, ...]:
-    """Return what a score map shows: the two least correlated columns of the rows, or the only one that varies."""
+    """Return what a score map shows: the two least correlated columns of the rows, or the only one that varies.
+
+    Parameters
+    ----------
+    ranker
+        The fitted ranker.
+    values
+        Rows as ``ranker.values_of(rows)`` gives them, shape (rows, columns).
+
+    Examples
+    --------
+    >>> from vecuq import fit_ranker
+    >>> from vecuq.data import load_demo
+    >>> calibration, new = load_demo()
+    >>> ranker = fit_ranker(calibration)
+    >>> drawn_columns(ranker, ranker.values_of(new))
+    ('entropy', 'knn')
+    """
     names = [ranker.columns[k] for k in ranker.active]
     if len(names) == 1:
         return (names[0],)
@@ -30,7 +47,14 @@ def drawn_columns(ranker: Ranker, values: Array) -> tuple[str, ...]:
 
 
 def least_related(values: Array) -> tuple[int, int]:
-    """Return the two columns whose rank correlation is nearest to zero; the first two if that is unknown."""
+    """Return the two columns whose rank correlation is nearest to zero; the first two if that is unknown.
+
+    Examples
+    --------
+    >>> a, b = np.arange(5.0), np.array([2.0, 0.0, 1.0, 4.0, 3.0])
+    >>> least_related(np.column_stack([a, 2 * a, b]))
+    (0, 2)
+    """
     if len(values) < 3:
         return 0, 1
     # A constant column has no correlation, and is the last choice.

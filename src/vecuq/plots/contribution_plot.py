@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vecuq._check import Array
-from vecuq._draw import BLUE, GREY, INK, VERMILION
+from vecuq._draw import BLUE, GREY, INK, PAPER, VERMILION
 from vecuq.errors import ModelFileError, TableError
-from vecuq.plots.panels import axis_names, fonts, label, panel, say, title
-from vecuq.plots.scored import columns_of, missing_in, model_in, ranker_in, threshold_of
+from vecuq.plots.panels import axis_names, fonts, label, legend, panel, say
+from vecuq.plots.scored import Line, columns_of, missing_in, model_in, ranker_in, threshold_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +59,7 @@ def contributions(model: Any, row: Any, *, alpha: float | None = None, ax: Axes 
         return say(axes, "this model keeps no calibration medians, so there is nothing to compare with")
     if np.isnan(parts).any():
         return say(axes, "this row has no score: values are missing or infinite")
-    return _draw(axes, ranker, parts, threshold_of(model, alpha).at)
+    return _draw(axes, ranker, parts, threshold_of(model, alpha))
 
 
 def _as_rows(model: Any, row: Any) -> Any:
@@ -69,25 +69,37 @@ def _as_rows(model: Any, row: Any) -> Any:
     return row[None] if isinstance(row, np.ndarray) and row.ndim == 1 else row
 
 
-def _draw(axes: Axes, ranker: Ranker, parts: Array, threshold: float) -> Axes:
+def _draw(axes: Axes, ranker: Ranker, parts: Array, line: Line) -> Axes:
     names, sizes = _bars(ranker.columns, parts)
     starts = ranker.baseline + np.concatenate([[0.0], np.cumsum(sizes)[:-1]])
     places = list(range(len(names)))
     for place, start, size in zip(places, starts, sizes, strict=True):
         up = size >= 0
         axes.barh(place, size, left=start, height=0.62, color=VERMILION if up else BLUE, hatch="" if up else "////")
-        axes.text(max(start, start + size), place, f" {size:+.3g}", va="center", fontsize=11, color=INK)
-    axes.axvline(ranker.baseline, color=GREY, lw=1.2, linestyle=":")
-    if np.isfinite(threshold):
-        axes.axvline(threshold, color=INK, lw=1.4, linestyle=(0, (4, 2)))
+        _number(axes, size, max(start, start + size), place)
+    _lines(axes, ranker.baseline, ranker.baseline + float(sizes.sum()), line)
     axes.set_yticks(places, [label(name, 28) for name in names], fontfamily=fonts(), parse_math=False)
     axes.invert_yaxis()
     axes.margins(x=0.12)
     axes.grid(axis="y", visible=False)
-    line = f"; dashed: threshold {threshold:.3g}" if np.isfinite(threshold) else ""
-    title(axes, f"From {ranker.baseline:.3g} (medians, dotted) to {ranker.baseline + sizes.sum():.3g}{line}")
     axis_names(axes, "uncertainty", "")
+    legend(axes, loc="lower right", bbox_to_anchor=(1.0, 1.0))
     return axes
+
+
+def _number(axes: Axes, size: float, end: float, place: float) -> None:
+    """Write the size of a bar behind its end."""
+    ground = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
+    look: dict[str, Any] = {"va": "center", "fontsize": 11, "color": INK, "bbox": ground}
+    axes.annotate(f"{size:+.3g}", (end, place), (4, 0), textcoords="offset points", **look)
+
+
+def _lines(axes: Axes, baseline: float, score: float, line: Line) -> None:
+    """Draw where the bars start and end, and the threshold."""
+    axes.axvline(baseline, color=GREY, lw=1.4, linestyle=":", label=f"all at their medians {baseline:.3g}")
+    axes.axvline(score, color=INK, lw=1.4, label=f"this row {score:.3g}")
+    if np.isfinite(line.at):
+        axes.axvline(line.at, color=INK, lw=1.4, linestyle=(0, (4, 2)), label=f"{line.name} {line.at:.3g}")
 
 
 def _bars(columns: tuple[str, ...], parts: Array) -> tuple[list[str], Array]:

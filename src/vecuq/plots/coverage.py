@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 # More lines cannot be distinguished.
 MOST_LINES = len(PALETTE)
 _STROKES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
-# Certified accuracies below this are of no use to anybody.
-_LOWEST = 0.5
+# The axis starts here at the latest.
+_HIGHEST = 0.95
 Points = Mapping[str, Sequence[tuple[float, float]]]
 
 
@@ -29,8 +29,8 @@ def coverage_accuracy(gate: Gate | LiveGate, rows: Any = None, *, ax: Axes | Non
     """Draw the share of rows that a gate accepts against the accuracy that its labels certify.
 
     Nothing here is an estimate: every point is what the labels prove with the gate's confidence. Points of a line
-    hold each by itself, not all at once. Squares are the gate's ``table_``, which hold all together, and so lie
-    lower. The dashed line is the gate's own target.
+    hold each by itself, for a target and an order that were chosen before the labels were looked at. Squares are the
+    gate's ``table_``, which hold all together, and so lie lower. The dashed line is the gate's own target.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def draw_coverage(
     axis_names(axes, f"certified {word} of accepted rows", "share of rows accepted")
     axes.set(xlim=(_leftmost(lines, table), 1.0), ylim=(0.0, 1.02))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    legend(axes, loc="lower left")
+    legend(axes)
     return axes
 
 
@@ -104,7 +104,11 @@ def _shown(lines: Points, used: str) -> list[str]:
 
 
 def _leftmost(lines: Points, table: Sequence[tuple[float, float]]) -> float:
-    """Return where the axis starts: at the last accuracy that all rows reach, or at the lowest of the table."""
-    full = [at for line in lines.values() for at, coverage in line if coverage >= 1.0]
-    start = max(full, default=_LOWEST) if lines else min(at for at, _ in table)
-    return max(min(start, 0.9, *(at for at, _ in table)) - 0.02, 0.0) if table else max(min(start, 0.9) - 0.02, 0.0)
+    """Return where the axis starts: a little before the first line falls, or before the lowest target of the table."""
+    return max(min([*map(_falls_at, lines.values()), *(at for at, _ in table), _HIGHEST]) - 0.03, 0.0)
+
+
+def _falls_at(line: Sequence[tuple[float, float]]) -> float:
+    """Return the last accuracy at which a line is nearly as high as it ever is."""
+    at, coverage = np.array(line).T
+    return float(at[coverage >= 0.98 * coverage.max()].max())

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Lines of a panel, the best order and chance among them; more cannot be distinguished.
 MOST_LINES = 12
+# More scores than this have their legend beside the panel.
+_INSIDE = 5
 # Points of a line that are drawn: about as many as a panel has dots across.
 MOST_POINTS = 1_000
 # Where fewer rows are kept a curve is mostly noise, and does not decide how high the panel is.
@@ -82,7 +84,7 @@ def risk_coverage(
     ['uncertainty', 'entropy', 'best order', 'chance', '95 % interval']
     """
     labels = {"error": error, "ood": ood}
-    return _with_band(panel(ax), uncertainties, labels, groups=groups, ours=ours, level=level)
+    return _with_band(ax, uncertainties, labels, groups=groups, ours=ours, level=level)
 
 
 def rejection(
@@ -114,16 +116,17 @@ def rejection(
     >>> axes.get_ylabel()
     'mean quality of the answers kept'
     """
-    return _with_band(panel(ax), uncertainties, {"quality": quality}, groups=groups, ours=ours, level=level)
+    return _with_band(ax, uncertainties, {"quality": quality}, groups=groups, ours=ours, level=level)
 
 
 def _with_band(
-    axes: Axes, uncertainties: Mapping[str, Any], labels: dict[str, Any], *, groups: Any, ours: str, level: float
+    ax: Axes | None, uncertainties: Mapping[str, Any], labels: dict[str, Any], *, groups: Any, ours: str, level: float
 ) -> Axes:
     """Draw one panel with the band of its bold line, and a legend inside it."""
     (curves,) = selective_curves(uncertainties, **labels)
     bold = ours if ours in curves.values else next(iter(curves.values))
     looks = _looks(_shown([curves], bold), bold)
+    axes = panel(ax, width=8.6 if len(looks) > _INSIDE else 6.4)
     _draw_panel(axes, curves, looks)
     if not len(curves.share):
         return axes
@@ -131,7 +134,8 @@ def _with_band(
     _draw_band(axes, band, level)
     n_scores, n_shown = len(curves.values), len(looks)
     words = f"{n_shown} of {n_scores} scores are drawn" if n_scores > n_shown else None
-    legend(axes, loc="best", fontsize=10, title=words, title_fontsize=10)
+    many = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if n_shown > _INSIDE else {"loc": "best"}
+    legend(axes, **{"bbox_to_anchor": None, "ncols": 1, "fontsize": 9.5, "title": words, "title_fontsize": 9.5, **many})
     return axes
 
 

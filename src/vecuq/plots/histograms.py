@@ -31,7 +31,7 @@ def histogram(model: Any, rows: Any, *, alpha: float | None = None, ax: Axes | N
         New rows, as the model takes them, or the :class:`vecuq.Ranking` of them.
     alpha
         The false-alarm rate of the threshold; by default that of the model's settings, for a gate the uncertainty up
-        to which it accepts.
+        to which it accepts, and no line where it decides by another order than the model's.
     ax
         Axes to draw on; new ones without.
 
@@ -68,7 +68,7 @@ def draw_histogram(axes: Axes, calibration: Array, new: Array, line: Line, *, kn
         axes.axvline(line.at, color=INK, linewidth=1.6, linestyle=(0, (4, 2)), label=f"{line.name} {line.at:.3g}")
     beyond = int((scored > high).sum())
     axis_names(axes, "uncertainty" + (f"; {beyond:,} beyond in the last bar" if beyond else ""), "share of rows, %")
-    legend(axes, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, handlelength=1.6, columnspacing=1.3)
+    legend(axes)
     axes.set_xlim(low, high)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_locator(MaxNLocator(5))

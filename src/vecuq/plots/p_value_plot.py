@@ -48,7 +48,7 @@ def p_values(model: Any, rows: Any, *, level: float = 0.9, ax: Axes | None = Non
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('alpha', 'share of rows with p-value up to alpha')
     """
-    ranker, axes = ranker_in(model), panel(ax, width=5.0)
+    ranker, axes = ranker_in(model), panel(ax)
     found = ranked(model, rows).p_values
     if found is None:
         return say(axes, "no p-values: no rows were held back")
@@ -58,7 +58,7 @@ def p_values(model: Any, rows: Any, *, level: float = 0.9, ax: Axes | None = Non
     alphas = np.linspace(0.0, 1.0, _POINTS + 1)
     if not isinstance(ranker, CrossRanker) and ranker.n_groups is None:
         low, high = _band(ranker, alphas, len(known), level)
-        words = f"{100 * level:g} % of calibration sets, in-distribution rows"
+        words = f"where {100 * level:g} % of calibration sets put them"
         axes.fill_between(alphas, low, high, color=GREY, alpha=0.22, lw=0, label=words)
     axes.plot([0.0, 1.0], [0.0, 1.0], color=GREY, lw=1.2, linestyle=":", label="in-distribution rows, on average")
     share = np.searchsorted(known, alphas * (1 + 1e-12), side="right") / len(known)
@@ -66,7 +66,7 @@ def p_values(model: Any, rows: Any, *, level: float = 0.9, ax: Axes | None = Non
     axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.02))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axis_names(axes, "alpha", "share of rows with p-value up to alpha")
-    legend(axes, loc="lower right")
+    legend(axes)
     return axes
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
+
+from matplotlib.figure import Figure
 
 from vecuq._draw import GREY, INK, blank, named, tidy
 
@@ -11,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
 
 MOST_NAME = 32
+# Width of a letter of a legend in points, and how many letters the line or mark before a name takes.
+_LETTER, _HANDLE = 5.5, 5
 # Fonts with letters that matplotlib's own lacks; those of them that are installed are used where it has none.
 _MORE_FONTS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "PingFang SC", "Microsoft YaHei", "Hiragino Sans", "Noto Emoji")
 
@@ -29,9 +36,20 @@ def say(axes: Axes, words: str) -> Axes:
 
 
 def label(name: str, most: int = MOST_NAME) -> str:
-    """Return a name of one short line; a legend would not show one that starts with an underscore."""
-    short = named(name, most)
+    """Return a name of one short line; a legend would not show one that starts with an underscore.
+
+    Letters of double width, as Chinese and Japanese have, count twice.
+    """
+    short, room = named(name, most), most
+    while width_of(short) > most:
+        room -= 1
+        short = named(name, room)
     return f" {short}" if short.startswith("_") else short
+
+
+def width_of(words: str) -> int:
+    """Return how many narrow letters a text is wide."""
+    return sum(1 + (east_asian_width(letter) in "WF") for letter in words)
 
 
 def title(axes: Axes, words: str) -> None:
@@ -46,10 +64,32 @@ def axis_names(axes: Axes, x: str, y: str) -> None:
 
 
 def legend(axes: Axes, **where: Any) -> Legend:
-    """Add a legend whose names are text, in whatever script."""
-    made = axes.legend(**{"frameon": False, "fontsize": 11, "labelcolor": INK, **where})
+    """Add a legend whose names are text, in whatever script; above the panel, where it hides nothing."""
+    names = [one.get_label() for one in where["handles"]] if "handles" in where else axes.get_legend_handles_labels()[1]
+    above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": _columns(axes, names)}
+    look = {"frameon": False, "fontsize": 10.5, "labelcolor": INK, "columnspacing": 1.2, "handlelength": 1.6}
+    made = axes.legend(**{**look, **above, **where})
     as_text(made)
     return made
+
+
+def _columns(axes: Axes, names: Sequence[str]) -> int:
+    """Return in how many columns, at most three, the names of a legend fit above a panel."""
+    room = _width(axes) / _LETTER
+    for count in (3, 2):
+        rows = -(-len(names) // count)
+        widest = [max(map(width_of, names[k : k + rows])) + _HANDLE for k in range(0, len(names), max(rows, 1))]
+        if sum(widest) <= room:
+            return count
+    return 1
+
+
+def _width(axes: Axes) -> float:
+    """Return how wide a panel is in points, with the colour bar beside it."""
+    place, figure = axes.get_subplotspec(), axes.figure
+    if place is None or not isinstance(figure, Figure):
+        return 72.0 * axes.get_window_extent().width / figure.dpi
+    return 72.0 * float(place.get_position(figure).width) * figure.get_figwidth()
 
 
 def as_text(made: Legend) -> None:
@@ -62,7 +102,13 @@ def as_text(made: Legend) -> None:
 def fonts() -> list[str]:
     """Return the reader's own fonts, and after them installed ones with more letters."""
     import matplotlib
+
+    return [*matplotlib.rcParams["font.family"], *_more_fonts()]
+
+
+@cache
+def _more_fonts() -> tuple[str, ...]:
     from matplotlib.font_manager import fontManager
 
     installed = set(fontManager.get_font_names())
-    return [*matplotlib.rcParams["font.family"], *(name for name in _MORE_FONTS if name in installed)]
+    return tuple(name for name in _MORE_FONTS if name in installed)

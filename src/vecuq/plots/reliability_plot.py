@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import PercentFormatter
 
-from vecuq._draw import GREY, VERMILION
+from vecuq._draw import GREY, INK, VERMILION
 from vecuq.evaluation import Reliability, reliability_curve
 from vecuq.plots.panels import axis_names, legend, panel, say
 
@@ -50,7 +50,7 @@ def reliability(
     """
     given, was = np.asarray(p_wrong, dtype=float), np.asarray(wrong, dtype=float)
     known = ~(np.isnan(given) | np.isnan(was)) if given.shape == was.shape else np.ones(len(given), dtype=bool)
-    axes = panel(ax, width=5.0)
+    axes = panel(ax)
     if not known.any():
         return say(axes, "no row has both a probability and a label")
     together = None if groups is None else np.asarray(groups)[known]
@@ -59,8 +59,6 @@ def reliability(
 
 def draw_reliability(axes: Axes, curve: Reliability) -> Axes:
     """Draw a reliability curve that is already there."""
-    from vecuq._draw import INK
-
     top = min(1.0, 1.08 * float(max(curve.high.max(), curve.probability.max())) or 1.0)
     axes.plot([0.0, top], [0.0, top], color=GREY, lw=1.2, linestyle=":", label="well calibrated")
     reach = np.abs(np.stack([curve.wrong - curve.low, curve.high - curve.wrong]))
@@ -80,5 +78,5 @@ def draw_reliability(axes: Axes, curve: Reliability) -> Axes:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(PercentFormatter(1.0))
     axis_names(axes, "probability of being wrong", "share of rows that were wrong")
-    legend(axes, loc="upper left")
+    legend(axes)
     return axes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,43 +16,20 @@ from vecuq._check import Array
 from vecuq._draw import GREY, INK, VERMILION
 from vecuq.errors import ModelFileError
 from vecuq.plots.choosing import checked_columns, drawn_columns, some_rows
-from vecuq.plots.panels import axis_names, label, legend, panel
+from vecuq.plots.panels import axis_names, legend, panel
 from vecuq.plots.scored import Line, columns_of, ranker_in, threshold_of
-from vecuq.ranker import Ranker
+from vecuq.plots.sides import Side, as_came, clipped, rows_beyond, side_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Rows further out than this many calibration ranges are drawn at the edge.
-_REACH = 1.5
 _GRID = 72
-_LEVELS = 8
+_LEVELS, _MOST_LEVELS = 12, 50
 # From so many points on they are one image inside an SVG.
 _AS_IMAGE = 250
 # The middle of cividis, which is seen on white and on black, and by every common kind of colour vision.
 _SHADES = LinearSegmentedColormap.from_list("vecuq", ["#d8c35f", "#9b9374", "#6f7177", "#45557a", "#274d85"])
 _EDGE = "#8b949e"
-
-
-@dataclass(frozen=True)
-class _Axis:
-    """One column as it is drawn: its calibration range, and from where to where the picture goes."""
-
-    ranker: Ranker
-    name: str
-    low: float
-    high: float
-    first: float
-    last: float
-
-    @property
-    def place(self) -> int:
-        return self.ranker.columns.index(self.name)
-
-    @property
-    def words(self) -> str:
-        flipped = self.name in self.ranker.flipped
-        return label(self.name, 40) + (" (higher is more confident)" if flipped else "")
 
 
 def score_map(
@@ -90,57 +66,36 @@ def score_map(
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('entropy', 'knn')
     """
-    ranker, axes, line = ranker_in(model), panel(ax, width=7.2, height=5.0), threshold_of(model, alpha)
+    ranker, axes, line = ranker_in(model), panel(ax, height=4.8), threshold_of(model, alpha)
     values = columns_of(model, rows)
     names = drawn_columns(ranker, values) if columns is None else checked_columns(ranker, columns)
     chosen = values[some_rows(values[:, ranker.active])]
     score = ranker.rank_complete(chosen)[1] if len(chosen) else np.empty(0)
     order = np.argsort(score, kind="stable")  # the most uncertain lie on top
-    sides = [_side(ranker, name, chosen) for name in names]
+    sides = [side_of(ranker, name, chosen) for name in names]
     if len(sides) == 1:
         return _draw_curve(axes, sides[0], chosen[order], score[order], line)
     return _draw_plane(axes, sides, chosen[order], score[order], line)
 
 
-def _side(ranker: Ranker, name: str, values: Array) -> _Axis:
-    """Return how one column is drawn: as it came, over its calibration range and as far beyond as rows lie."""
-    k = ranker.columns.index(name)
-    box = _calibration_range(ranker, k)
-    reach = _REACH * (box[1] - box[0])
-    inside = values[:, k]
-    low = max(min(box[0], float(inside.min(initial=box[0]))), box[0] - reach)
-    high = min(max(box[1], float(inside.max(initial=box[1]))), box[1] + reach)
-    margin = 0.04 * (high - low)
-    return _Axis(ranker, name, *box, low - margin, high + margin)
-
-
-def _calibration_range(ranker: Ranker, k: int) -> tuple[float, float]:
-    """Return the range of a column over the rows of the map, on its own scale."""
-    at, scaler = ranker.active.index(k), ranker.scaler
-    ends = np.array([ranker.low[at], ranker.high[at]]) / (1.0 if scaler.weights is None else scaler.weights[at])
-    if scaler.signed and scaler.kind != "identity":
-        ends = 0.5 * (ends + 1.0)
-    low, high = scaler.lower[at] + ends * scaler.span[at]
-    return float(low), float(high)
-
-
-def _draw_plane(axes: Axes, sides: list[_Axis], values: Array, score: Array, line: Line) -> Axes:
+def _draw_plane(axes: Axes, sides: list[Side], values: Array, score: Array, line: Line) -> Axes:
     x, y = sides
     heights = _heights(sides)
     colours = _colours(score, heights, line)
-    _draw_levels(axes, sides, heights, line)
+    lined = _draw_levels(axes, sides, heights, line, colours)
     _draw_box(axes, x, y)
-    spots = np.column_stack([_clipped(side, values) for side in sides])
+    spots = np.column_stack([clipped(side, values) for side in sides])
     _scatter(axes, spots, score, colours, line)
     _colour_bar(axes, colours, line)
     for side, letter in ((x, "x"), (y, "y")):
-        axes.set(**{f"{letter}lim": _as_came(side, np.array([side.first, side.last]))})
-    axis_names(axes, x.words + _beyond(x, values), y.words + _beyond(y, values))
-    _legend(axes, line, n_rows=len(score), any_levels=heights is not None, others=len(x.ranker.active) > 2)
+        axes.set(**{f"{letter}lim": as_came(side, np.array([side.first, side.last]))})
+    axis_names(axes, x.words, y.words)
+    handles = _handles(line, any_levels=lined, others=len(x.ranker.active) > 2)
+    legend(axes, handles=handles + _row_handles(line, len(score), rows_beyond(sides, values)))
     return axes
 
 
-def _heights(sides: list[_Axis]) -> Array | None:
+def _heights(sides: list[Side]) -> Array | None:
     """Return the uncertainty over a grid of two columns, the others at their medians; None without medians."""
     ranker = sides[0].ranker
     try:
@@ -153,38 +108,34 @@ def _heights(sides: list[_Axis]) -> Array | None:
     return np.asarray(ranker.rank_complete(points)[1].reshape(_GRID, _GRID))
 
 
-def _draw_levels(axes: Axes, sides: list[_Axis], heights: Array | None, line: Line) -> None:
+def _draw_levels(axes: Axes, sides: list[Side], heights: Array | None, line: Line, colours: Normalize) -> bool:
+    """Draw lines of equal uncertainty, the threshold bold, and return whether there are any."""
     if heights is None:
-        return
-    x, y = (_as_came(side, np.linspace(side.first, side.last, _GRID)) for side in sides)
+        return False
+    x, y = (as_came(side, np.linspace(side.first, side.last, _GRID)) for side in sides)
     low, high = float(heights.min()), float(heights.max())
-    levels = [at for at in MaxNLocator(_LEVELS).tick_values(low, high) if low < at < high]
+    levels = [at for at in _levels(colours) if low < at < high]
     if levels:
         axes.contour(x, y, heights, levels=levels, colors=GREY, linewidths=0.9, alpha=0.75, zorder=1.5)
     if low < line.at < high:
         axes.contour(x, y, heights, levels=[line.at], colors=INK, linewidths=2.4, zorder=1.6)
+    return bool(levels)
 
 
-def _draw_box(axes: Axes, x: _Axis, y: _Axis) -> None:
-    (left, right), (bottom, top) = (np.sort(_as_came(one, np.array([one.low, one.high]))) for one in (x, y))
+def _levels(colours: Normalize) -> list[float]:
+    """Return round uncertainties: the ticks of the colour scale, and further out at the same steps."""
+    ticks = MaxNLocator(_LEVELS, steps=[1, 2, 5, 10]).tick_values(*_ends(colours))
+    return [float(ticks[0] + (ticks[1] - ticks[0]) * k) for k in range(_MOST_LEVELS)]
+
+
+def _ends(colours: Normalize) -> tuple[float, float]:
+    return float(colours.inverse(0.0)), float(colours.inverse(1.0))
+
+
+def _draw_box(axes: Axes, x: Side, y: Side) -> None:
+    (left, right), (bottom, top) = (np.sort(as_came(one, np.array([one.low, one.high]))) for one in (x, y))
     corner, size = (left, bottom), (right - left, top - bottom)
     axes.add_patch(Rectangle(corner, *size, fill=False, color=GREY, linestyle="--", linewidth=1.4, zorder=1.7))
-
-
-def _as_came(side: _Axis, values: Array) -> Array:
-    """Return values of a column in the direction in which they came; a flipped one is kept as its negative."""
-    return -values if side.name in side.ranker.flipped else values
-
-
-def _clipped(side: _Axis, values: Array) -> Array:
-    return _as_came(side, np.clip(values[:, side.place], side.first, side.last))
-
-
-def _beyond(side: _Axis, values: Array) -> str:
-    """Return how many rows lie outside of the picture."""
-    column = values[:, side.place]
-    count = int(((column < side.first) | (column > side.last)).sum())
-    return f"; {count:,} beyond, at the edge" if count else ""
 
 
 def _colours(score: Array, heights: Array | None, line: Line) -> Normalize:
@@ -220,41 +171,53 @@ def _scatter(axes: Axes, spots: Array, score: Array, colours: Normalize, line: L
 
 
 def _colour_bar(axes: Axes, colours: Normalize, line: Line) -> None:
+    """Say which colour is which uncertainty, with a tick for every line."""
     bar = axes.figure.colorbar(ScalarMappable(colours, _SHADES), ax=axes, pad=0.02, aspect=26)
     bar.set_label("uncertainty", fontsize=12, color=INK)
     bar.ax.tick_params(labelsize=11, colors=INK)
     if np.isfinite(line.at):
         bar.ax.axhline(line.at, color=INK, linewidth=2.4)
+    first, last = _ends(colours)
+    bar.set_ticks([at for at in _levels(colours) if first <= at <= last])
     bar.outline.set_visible(False)
 
 
-def _draw_curve(axes: Axes, side: _Axis, values: Array, score: Array, line: Line) -> Axes:
+def _draw_curve(axes: Axes, side: Side, values: Array, score: Array, line: Line) -> Axes:
     """Draw one column against the uncertainty: the map as a line, and the rows upon it."""
     ranker = side.ranker
     at = np.linspace(side.first, side.last, 4 * _GRID)
     points = np.tile(np.nan_to_num(ranker.kept.centre), (len(at), 1))
     points[:, side.place] = at
-    axes.plot(_as_came(side, at), ranker.rank_complete(points)[1], color=GREY, lw=1.6, zorder=1.5, label="the map")
+    axes.plot(as_came(side, at), ranker.rank_complete(points)[1], color=GREY, lw=1.6, zorder=1.5, label="the map")
     colours = _colours(score, None, line)
-    _scatter(axes, np.column_stack([_clipped(side, values), score]), score, colours, line)
+    _scatter(axes, np.column_stack([clipped(side, values), score]), score, colours, line)
     if np.isfinite(line.at):
         axes.axhline(line.at, color=INK, lw=2.4, label=f"{line.name} {line.at:.3g}")
     for end in (side.low, side.high):
-        axes.axvline(float(_as_came(side, np.array(end))), color=GREY, linestyle="--", lw=1.2)
-    axis_names(axes, side.words + _beyond(side, values), "uncertainty")
-    legend(axes, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2)
+        axes.axvline(float(as_came(side, np.array(end))), color=GREY, linestyle="--", lw=1.2)
+    axis_names(axes, side.words, "uncertainty")
+    lines, _ = axes.get_legend_handles_labels()
+    legend(axes, handles=[*lines, *_row_handles(line, len(score), rows_beyond([side], values))])
     return axes
 
 
-def _legend(axes: Axes, line: Line, *, n_rows: int, any_levels: bool, others: bool) -> None:
-    at_median = ", other columns at their medians" if others else ""
+def _handles(line: Line, *, any_levels: bool, others: bool) -> list[Line2D]:
+    """Return what the lines of a score map are called."""
+    at_median = ", others at median" if others else ""
     handles = [Line2D([], [], color=GREY, lw=1.4, linestyle="--", label="calibration box")]
     if any_levels:
         handles.append(Line2D([], [], color=GREY, lw=0.9, label=f"equal uncertainty{at_median}"))
     if np.isfinite(line.at):
         handles.append(Line2D([], [], color=INK, lw=2.4, label=f"{line.name} {line.at:.3g}"))
+    return handles
+
+
+def _row_handles(line: Line, n_rows: int, n_beyond: int) -> list[Line2D]:
+    """Return what the marks of rows are called, and how many rows are drawn at the edge."""
     look: dict[str, Any] = {"linestyle": "", "markersize": 6}
-    handles.append(Line2D([], [], marker="o", mfc="#d8c35f", mec=_EDGE, label=f"rows ({n_rows:,})", **look))
+    handles = [Line2D([], [], marker="o", mfc=_SHADES(0.1), mec=_EDGE, label=f"rows ({n_rows:,})", **look)]
     if np.isfinite(line.at):
-        handles.append(Line2D([], [], marker="D", mfc="#274d85", mec=VERMILION, label="above it", **look))
-    legend(axes, handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, columnspacing=1.3)
+        handles.append(Line2D([], [], marker="D", mfc=_SHADES(0.9), mec=VERMILION, label=line.beyond, **look))
+    if n_beyond:
+        handles.append(Line2D([], [], marker="", label=f"{n_beyond:,} rows further out, at the edge", **look))
+    return handles

@@ -17,6 +17,7 @@ class Line(NamedTuple):
 
     at: float
     name: str
+    beyond: str = "flagged"  # what rows above it are called
 
 
 def ranker_in(model: Any) -> Ranker:
@@ -71,12 +72,12 @@ def threshold_of(model: Any, alpha: float | None) -> Line:
         if alpha is not None:
             raise
         return Line(np.inf, "")  # several maps have no one threshold
-    word = "threshold" if ranker.diagnostics.n_held else "threshold of the map's own rows"
-    return Line(at, word if np.isfinite(at) else "")
+    word = "threshold" if ranker.diagnostics.n_held else "threshold, of the map's rows"
+    return Line(at, word)
 
 
 def _accepted_up_to(gate: Gate) -> Line:
     at = gate.threshold_
     if at is None or not np.isfinite(at) or not gate.scoring.is_of_model:
         return Line(np.inf, "")
-    return Line(float(at), "accepted up to")
+    return Line(float(at), "accepted up to", "deferred")

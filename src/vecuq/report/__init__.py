@@ -1,26 +1,40 @@
-"""Pages: the report on new rows and how far to trust it, and the card of a saved model, gate or pipeline."""
+"""Pages: the report on new rows, what was found and what to do now; and the card of a saved model, gate or pipeline."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from vecuq.ranker import Ranker, Ranking
+from vecuq.report.beside import Beside, Origin
+from vecuq.report.facts import report_facts
 from vecuq.report.html import render_report
-from vecuq.report.summary import summarise
+from vecuq.report.rows import by_uncertainty, other_columns
+from vecuq.report.subject import Subject
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from matplotlib.figure import Figure
 
     from vecuq.plots import coverage_picture, draw_curves, picture_of
-    from vecuq.report.cards import Card, card
+    from vecuq.report.cards import Card, CardTable, card
 
-__all__ = ["Card", "build_report", "card", "coverage_picture", "draw_curves", "picture_of", "summarise"]
+__all__ = [
+    "Beside",
+    "Card",
+    "CardTable",
+    "Origin",
+    "Subject",
+    "build_report",
+    "by_uncertainty",
+    "card",
+    "coverage_picture",
+    "draw_curves",
+    "other_columns",
+    "picture_of",
+    "report_facts",
+]
 
 
-def build_report(
-    ranker: Ranker, new: pa.Table, ranking: Ranking, *, title: str, evaluation: list[dict[str, Any]] | None = None
-) -> str:
+def build_report(ranker: Ranker, new: pa.Table, ranking: Ranking, *, title: str, beside: Beside | None = None) -> str:
     """Return one self-contained HTML page about the ranking of new rows.
 
     Parameters
@@ -33,8 +47,9 @@ def build_report(
         What ``ranker.rank(new)`` returned.
     title
         Heading of the page.
-    evaluation
-        Rows of an evaluation table, their keys as column headings, if labels were there to evaluate with.
+    beside
+        What else is known: a gate, labels, categories, calibration rows, and where everything came from. Each adds its
+        part to the page.
 
     Examples
     --------
@@ -47,16 +62,7 @@ def build_report(
     >>> page.startswith("<!doctype html>")
     True
     """
-    summary = summarise(ranker, new, ranking, title=title, evaluation=evaluation)
-    return render_report(summary, _figures(ranker, new, ranking))
-
-
-def _figures(ranker: Ranker, new: pa.Table, ranking: Ranking) -> dict[str, Figure]:
-    """Draw the histogram of scores and the score map; matplotlib is imported here, on first use."""
-    from vecuq.plots import histogram, score_map
-
-    drawn = {"histogram": histogram(ranker, ranking), "plane": score_map(ranker, new)}
-    return {name: cast("Figure", axes.figure) for name, axes in drawn.items()}
+    return render_report(report_facts(ranker, new, ranking, title=title, beside=beside))
 
 
 def __getattr__(name: str) -> Any:
@@ -65,7 +71,7 @@ def __getattr__(name: str) -> Any:
         from vecuq import plots
 
         return getattr(plots, name)
-    if name in ("Card", "card"):
+    if name in ("Card", "CardTable", "card"):
         from vecuq.report import cards
 
         return getattr(cards, name)

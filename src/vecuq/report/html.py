@@ -1,78 +1,83 @@
-"""The page: a summary and its figures in one self-contained HTML file."""
+"""The page: the facts of a report in one self-contained HTML file."""
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from vecuq._draw import named, page_environment, shortened
+from vecuq._draw import fragment_css, named, page_environment, shortened
+from vecuq.report.inline import data_island, escaped_json, page_script, page_style, policy
+from vecuq.report.table import columns_of, rows_heading, table_data, table_html, within_reach
+from vecuq.report.text import count, shown
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from matplotlib.figure import Figure
+    from markupsafe import Markup
 
-DASH = "\N{EN DASH}"
+# A model that scores in the page has about 30 kB; one with very many held-back rows would make the page too large.
+MOST_OF_A_MODEL = 1_000_000
 
 
-def render_report(summary: Mapping[str, Any], figures: Mapping[str, Figure]) -> str:
-    """Return the page of a summary, with the figures ``histogram`` and ``plane`` inside it.
+def render_report(facts: Mapping[str, Any]) -> str:
+    """Return the page of a report.
 
-    Every text is escaped; the page loads nothing and runs nothing.
+    Every text is escaped. The page loads nothing, and runs one script, which its policy names by its checksum; without
+    the script all rows, reasons and pictures are there to be read.
     """
-    from vecuq._draw import to_data_uri
+    rows = within_reach(facts["rows"])
+    columns = columns_of(rows)
+    model, why_not = _model_of(facts["whatif"])
+    script = page_script(_scorer() if model else "")
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            {**facts, "rows": rows},
+            heading=rows_heading(rows),
+            table=table_html(columns, rows["rows"]),
+            table_link=_link(rows["table"]),
+            data=data_island(
+                {**table_data(columns, rows["rows"]), **facts["whatif"], "model": None, "why_not": why_not}
+            ),
+            model=model,
+            style=f"{fragment_css()}\n{page_style()}",
+            script=script,
+            policy=policy(script),
+        )
+    )
 
-    images = {name: to_data_uri(figure) for name, figure in figures.items()}
-    page = _environment().get_template("report.html.j2")
-    return page.render(**summary, images=images)
+
+def _model_of(whatif: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """Return the model for the page and, where there is none, why."""
+    model = whatif["model"]
+    if model is not None and len(model) > MOST_OF_A_MODEL:
+        return None, f"The model takes {len(model) / 1e6:.1f} MB, too much for a page."
+    return (None, whatif["why_not"]) if model is None else (escaped_json(model), None)
+
+
+def _scorer() -> str:
+    from vecuq.ranker import scorer_source
+
+    return scorer_source()
+
+
+def _link(table: str | None) -> str | None:
+    """Return where a page beside the table finds it; None for a path that is not beside it."""
+    if table is None or table.startswith(("/", "\\")) or table[1:2] == ":":
+        return None
+    return "./" + quote(table.replace("\\", "/"), errors="replace")
 
 
 def _environment() -> Environment:
     environment = page_environment("vecuq.report")
-    environment.filters.update(
-        as_given=as_given, digits=digits, shown=shown, fixed=fixed, shortened=shortened, named=named, count=count
-    )
-    environment.tests["numeric"] = is_numeric
+    environment.filters.update(shown=shown, shortened=shortened, named=named, count=count, with_code=with_code)
     return environment
 
 
-def is_numeric(value: object) -> bool:
-    """Return whether a cell is a number, and so belongs to the right."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def with_code(text: str) -> Markup:
+    """Return a text with what stands between backticks set as code; everything in it is escaped."""
+    from markupsafe import Markup, escape
 
-
-def shown(value: Any) -> str:
-    """Return a cell as text: numbers short, nothing as a dash, text cut when long."""
-    if value is None or value == "":
-        return DASH
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e")
-    return shortened(str(value))
-
-
-def digits(value: float | None, significant: int = 3) -> str:
-    """Return a measured number with so many significant digits, trailing zeros kept so that a column lines up."""
-    if value is None or not math.isfinite(value):
-        return DASH
-    if isinstance(value, int) and abs(value) < 1e6:
-        return f"{value:,}"
-    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:#.{significant}g}".rstrip(".")
-
-
-def as_given(value: Any) -> str:
-    """Return an id, text or label as text; a whole number keeps its digits together."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else shown(value)
-
-
-def fixed(value: Any, decimals: int = 3) -> str:
-    """Return a cell as text, fractions with so many decimals."""
-    return f"{value:.{decimals}f}" if isinstance(value, float) else shown(value)
-
-
-def count(value: float) -> str:
-    """Return a whole number with its thousands apart; below ten an expected number keeps two digits."""
-    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped

@@ -65,6 +65,27 @@ def _pipeline() -> Any:
     return VecUQPipeline().fit(logits(150, 0), train=known)
 
 
+def class_rows(n_rows: int, seed: int) -> tuple[Array, Any]:
+    """Return rows of two features in three classes, and the classes."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(3, size=n_rows)
+    return rng.normal(size=(n_rows, 2)) + 2.0 * np.eye(3)[labels][:, :2], labels
+
+
+@lru_cache
+def classifier() -> Any:
+    """Return a fitted classifier of scikit-learn."""
+    from sklearn.naive_bayes import GaussianNB
+
+    return GaussianNB().fit(*class_rows(90, 12))
+
+
+def _estimator_pipeline() -> Any:
+    from vecuq.pipeline import from_estimator
+
+    return from_estimator(classifier(), *class_rows(90, 12), class_rows(120, 13)[0])
+
+
 def sampled_answers(n_rows: int, seed: int) -> tuple[list[dict[str, Any]], Any]:
     """Return answers with samples that agree more or less, and whether each is wrong."""
     rng = np.random.default_rng(seed)
@@ -155,6 +176,7 @@ _MAKERS = {
     "partial": _partial,
     "pipeline": _pipeline,
     "answer_pipeline": _answer_pipeline,
+    "estimator_pipeline": _estimator_pipeline,
     "monitor": _monitor,
     "conformal": _conformal,
     "evaluation": _evaluation,

@@ -79,7 +79,9 @@ from .ranking import Ranked as Ranked
 from .ranking import demo as demo
 from .ranking import evaluate_labels as evaluate_labels
 from .ranking import rank as rank
-from .ranking import report as report
+from .report_inputs import About as About
+from .reporting import Reported as Reported
+from .reporting import report as report
 from .sampling import Sampled as Sampled
 from .sampling import sample as sample
 from .scored_batches import BatchScorer as BatchScorer

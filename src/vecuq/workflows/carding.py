@@ -11,10 +11,14 @@ from vecuq._files import write_atomic
 from vecuq.errors import SettingError, TableError
 from vecuq.report import Card, card
 from vecuq.table import PathLike, is_stdio, is_table_name
+from vecuq.workflows.card_figures import figures_of
+from vecuq.workflows.labelled_rows import LabelColumns
 from vecuq.workflows.places import refuse_place
 
-# What is written, by the ending of the name; the kinds are those of `contents`.
-_KINDS = {".md": "sheet", ".html": "page", ".htm": "page"}
+# What is written, by the ending of the name; the kinds are those of `contents`. No text counts as a card that may be
+# replaced: its owner may have filled it in.
+_KINDS = {".md": "card", ".html": "page", ".htm": "page"}
+_NO_LABELS = LabelColumns()
 # An intended use is a page or two, never more.
 _MOST_TEXT = 100_000
 
@@ -34,16 +38,23 @@ def make_card(
     *,
     title: str | None = None,
     said: Owner = Owner(),
+    evaluation: PathLike | None = None,
+    labels: LabelColumns = _NO_LABELS,
     force: bool = False,
 ) -> Card:
-    """Make the card of a saved model, gate or pipeline, and write it to ``out``, ``.md`` or ``.html``, if given."""
+    """Make the card of a saved model, gate or pipeline, and write it to ``out``, ``.md`` or ``.html``, if given.
+
+    Of a gate or a model, ``evaluation`` is a table of other labelled rows, drawn at random, and ``labels`` says where
+    its labels are: what they show stands on the card, apart from the promises.
+    """
     if is_table_name(file):
         raise TableError(f"{file} is a table; a card is about a saved model, gate or pipeline.")
     if out is not None and not is_stdio(out):
-        reads = [path for path in (file, *filter(_is_file, vars(said).values())) if path is not None]
+        reads = [path for path in (file, evaluation, *filter(_is_file, vars(said).values())) if path is not None]
         refuse_place(out, writes=_kind_of(out), reads=reads, force=force)
     owner, use, decides = (_text_of(text) for text in (said.owner, said.intended_use, said.decides))
-    made = card(file, title=title, owner=owner, intended_use=use, decides=decides)
+    measured = None if evaluation is None else figures_of(file, evaluation, labels)
+    made = card(file, title=title, owner=owner, intended_use=use, decides=decides, measured=measured)
     if out is not None and not is_stdio(out):
         page = made.to_html() if _kind_of(out) == "page" else made.to_markdown()
         write_atomic(out, page.encode())

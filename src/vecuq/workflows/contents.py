@@ -30,6 +30,7 @@ WORDS = {
     "page": "a web page",
     "picture": "a picture",
     "sheet": "tables in Markdown or LaTeX",
+    "card": "a card to be filled in",
     "onnx": "a model exported as ONNX",
     "scorer": "a model exported as JSON",
     "script": "a model exported as a script",
@@ -52,7 +53,7 @@ _BEGINS = {
     b'{"kind":"vecuq-scorer"': "scorer",
     b"// Scores rows with a model that vecuq exported": "script",
 }
-_SHEETS = (b"|", b"\\begin{table}", b"# ")
+_SHEETS = (b"|", b"\\begin{table}")
 _READ = 2**12
 
 

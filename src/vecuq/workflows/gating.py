@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
 
 from vecuq._files import atomic_files, write_atomic
-from vecuq.conformal import error_rate_lower, error_rate_upper, group_codes, group_means, mean_loss_upper
 from vecuq.errors import CalibrationWarning, ModelFileError, SettingError, TableError
-from vecuq.gate import Gate, Plan, plan_for
+from vecuq.gate import Audited as Audited  # noqa: PLC0414 - the room gives it on
+from vecuq.gate import Gate, Plan, audited, plan_for
 from vecuq.table import PathLike, TableLike
 from vecuq.workflows.answer_rows import AnswerFiles
 from vecuq.workflows.evaluation_files import curves_ending, refuse_outputs
@@ -125,35 +125,12 @@ def plan(
     return plan_for(pilot, allowed=made.allowed, confidence=made.confidence, random_state=random_state or 0)
 
 
-@dataclass(frozen=True)
-class Audited:
-    """What later labels say of a promise."""
-
-    verdict: str  # "kept", "broken" or "open"
-    n_labels: int
-    n_accepted: int
-    n_errors: float
-    error_rate: float | None
-    lower: float
-    upper: float
-    allowed: float
-    confidence: float
-    promise: str = "confidence"  # of the gate; one audit cannot settle "average"
-    graded: bool = False  # whether errors are losses of a graded quality
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
-        return dict(vars(self))
-
-
 def audit(
     gate_file: PathLike, later: Labelled, labels: LabelColumns, *, supplied: Mapping[str, Any] = NOTHING
 ) -> Audited:
     """Check a promise afterwards, on labelled rows that are a random sample of what was decided.
 
-    The promise is kept if an upper bound on the error rate of accepted rows is at most what it allows, broken if a
-    lower bound is above, and open otherwise. Either verdict is wrong with probability at most 1 - confidence. A promise
-    on average, over batches and labels, stays open: the labels of one gate may give more errors and still keep it.
+    For the verdict see :func:`vecuq.gate.audited`.
     ``supplied`` are the models that a pipeline of answers only names, see :func:`vecuq.load`.
     """
     found = load_any_model(gate_file, **supplied)
@@ -169,18 +146,7 @@ def audit(
         accepted = made.accept(rows.rows, by=rows.by)
     else:
         accepted = found.accept_measured(rows.rows, rows.making, by=rows.by)
-    losses = (1.0 - rows.correct)[accepted]
-    delta, n = 1.0 - made.confidence, len(losses)
-    if np.isnan(losses).any():
-        raise TableError(f"{int(np.isnan(losses).sum()):,} accepted rows have no label; label them, or leave them out.")
-    lower, upper = (float(bound(losses.sum(), n, delta)) for bound in (error_rate_lower, error_rate_upper))
-    if not np.isin(losses, (0.0, 1.0)).all() or rows.groups is not None:
-        lower, upper = _bounds_of_means(1.0 - rows.correct, rows.groups, accepted, delta, made.coverage_)
-    settled = n and made.promise != "average"
-    verdict = "kept" if settled and upper <= made.allowed else "broken" if settled and lower > made.allowed else "open"
-    rate = float(losses.mean()) if n else None
-    found = (verdict, len(rows), n, float(losses.sum()), rate, lower, upper, made.allowed, made.confidence)
-    return Audited(*found, promise=made.promise, graded=made.target.kind == "quality")
+    return audited(made, accepted, 1.0 - rows.correct, rows.groups)
 
 
 def _refuse_reviews(rows: Any) -> None:
@@ -205,23 +171,6 @@ def _refuse_own_rows(made: Gate, rows: Any) -> None:
         own[np.isfinite(own)], made.uncertainty(rows)
     ).all():
         raise TableError("These are the rows that fitted the gate, which cannot audit it. Give labels of later rows.")
-
-
-def _bounds_of_means(
-    losses: Any, groups: list[Any] | None, accepted: Any, delta: float, coverage: float
-) -> tuple[float, float]:
-    """Return bounds on the mean loss of accepted rows: over a random row of a random group, or over rows."""
-    if not accepted.any():
-        return 0.0, 1.0
-    if groups is None:
-        shares, lost, coverage = None, losses[accepted], 1.0
-        kept = 1.0 - lost
-    else:
-        codes = group_codes(groups, len(accepted))
-        shares, lost = group_means(accepted.astype(float), codes), group_means(np.where(accepted, losses, 0.0), codes)
-        kept = shares - lost
-    low, high = (mean_loss_upper(one, delta, shares=shares, coverage=coverage) for one in (kept, lost))
-    return 1.0 - low, high
 
 
 def load_gateable(model: PathLike, **supplied: Any) -> Any:

@@ -106,14 +106,19 @@ def refuse_stdout(out: PathLike, what: str) -> None:
 def load_model(model: PathLike) -> Ranker:
     """Read a ranker; refuse a table in its place, and any other saved kind."""
     found = load_any_model(model)
+    refuse_answers(found, model)
+    if not isinstance(found, Ranker):
+        raise ModelFileError(f"{model} holds a {kind_word(found)}; a model written by `vecuq fit` is needed here.")
+    return found
+
+
+def refuse_answers(found: Any, model: PathLike) -> None:
+    """Raise if what was saved is a pipeline of answers, which some commands do not take."""
     if kind_word(found) == ANSWERS:
         raise ModelFileError(
             f"{model} holds a {ANSWERS}, which `vecuq score` and `vecuq audit` take. For this command measure the "
             f"answers (`vecuq measure`), and fit a model to the table."
         )
-    if not isinstance(found, Ranker):
-        raise ModelFileError(f"{model} holds a {kind_word(found)}; a model written by `vecuq fit` is needed here.")
-    return found
 
 
 def kind_word(found: Any) -> str:

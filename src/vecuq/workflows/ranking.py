@@ -13,11 +13,13 @@ from vecuq._check import Array, one_of
 from vecuq._files import atomic_folder, write_atomic
 from vecuq.errors import TableError
 from vecuq.evaluation import Bootstrap, evaluate
-from vecuq.ranker import Ranker, Ranking, Settings
+from vecuq.ranker import Ranker, Settings
 from vecuq.table import PathLike, ScoreTable, TableLike, TableReader, TableSource
 from vecuq.workflows.fitting import FIT_MISSING, Fitted, fit
 from vecuq.workflows.labels import Labels, label_columns
-from vecuq.workflows.places import load_model, refuse_folder_name, refuse_names, refuse_place, refuse_stdout
+from vecuq.workflows.places import refuse_folder_name, refuse_names, refuse_stdout
+from vecuq.workflows.report_inputs import NO_LABELS, About, ReportModel, ReportRows, facts_of_file, names_of
+from vecuq.workflows.reporting import origin_of, page_of, subject_of, title_of
 from vecuq.workflows.scored_batches import PLAIN, Wanted
 from vecuq.workflows.scoring import Scored, score_rows
 from vecuq.workflows.two_tables import doubt_order, doubt_same, refuse_absent, refuse_wrong_tables
@@ -25,6 +27,8 @@ from vecuq.workflows.watch import NOBODY, Watch
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from vecuq.report import Origin
 
 
 _MODEL, _PAGE = "model.vecuq", "report.html"
@@ -71,8 +75,12 @@ def rank(
     refuse_absent(labels, rows, known)
     doubt_same(known, rows)
     fitting = {"columns": columns, "flip": flip, "missing": calibration_missing, "group": group}
+    about = About(labels or NO_LABELS, calibration=known, calibration_group=group)
+    origin = origin_of(about, Path(folder) / _MODEL, names_of(new))
     with atomic_folder(folder) as part:
-        return _rank_into(part, known, rows, settings, fitting=fitting, labels=labels, wanted=wanted, watch=watch)
+        return _rank_into(
+            part, known, rows, settings, fitting=fitting, about=about, origin=origin, wanted=wanted, watch=watch
+        )
 
 
 def _rank_into(
@@ -82,83 +90,21 @@ def _rank_into(
     settings: Settings | None,
     *,
     fitting: dict[str, Any],
-    labels: Labels | None,
+    about: About,
+    origin: Origin,
     wanted: Wanted = PLAIN,
     watch: Watch = NOBODY,
 ) -> Ranked:
-    """Write model, ranked table and page into a folder."""
+    """Write model, ranked table and page into a folder; ``origin`` says how the page names them."""
     ranked, hint = part / f"ranked{rows.kind}", "calibration_missing='drop'"
     fitted = fit(calibration, part / _MODEL, settings, **fitting, drop_hint=hint, watch=watch)
     scored = score_rows(fitted.ranker, rows, ranked, wanted, watch=watch)
-    evaluation = evaluate_labels(ranked, fitted.ranker, labels) if labels else ()
-    ranking = write_report(
-        fitted.ranker, rows, part / _PAGE, alpha=wanted.alpha, missing=wanted.missing, evaluation=evaluation
-    )
-    doubt_order(fitted.ranker, ranking.uncertainty)
+    evaluation = evaluate_labels(ranked, fitted.ranker, about.labels) if about.labels.named() else ()
+    new = ReportRows(ReportModel(fitted.ranker).at(wanted.alpha), rows, about, wanted.missing)
+    subject = subject_of(new, replace(origin, facts=facts_of_file(part / _MODEL)))
+    write_atomic(part / _PAGE, page_of(subject, title=title_of(origin.new)))
+    doubt_order(fitted.ranker, subject.uncertainty)
     return Ranked(fitted, scored, evaluation)
-
-
-def report(
-    model: PathLike,
-    new: TableLike,
-    out: PathLike,
-    *,
-    alpha: float | None = None,
-    missing: str = "nan",
-    labels: Labels | None = None,
-    force: bool = False,
-) -> None:
-    """Write a self-contained HTML page about a ranker and the rows it ranks.
-
-    ``alpha`` is the false-alarm rate of the threshold, by default that of the model; for ``missing`` see
-    :meth:`vecuq.Ranker.rank`. With ``labels``, the page says how well each score finds what it should.
-    ``force`` replaces also a file that the job reads, or one that holds no page.
-    """
-    ranker = load_model(model)
-    refuse_place(out, writes="page", reads=[model, new], force=force)
-    Wanted(alpha=alpha, missing=missing).refuse(ranker)
-    write_report(ranker, TableSource.of(new), out, alpha=alpha, missing=missing, labels=labels)
-
-
-def write_report(
-    ranker: Ranker,
-    new: TableSource,
-    out: PathLike,
-    *,
-    alpha: float | None = None,
-    missing: str = "nan",
-    labels: Labels | None = None,
-    evaluation: Sequence[dict[str, Any]] = (),
-) -> Ranking:
-    """Rank the rows once more, write the page, and return the ranking."""
-    from vecuq.report import build_report
-
-    if alpha is not None:
-        ranker = replace(ranker, settings=replace(ranker.settings, alpha=alpha))
-    table = TableReader(new, columns=ranker.columns).whole()
-    if missing == "marginal":
-        table = _with_every_column(table, ranker)
-    scores = ScoreTable.of(table, columns=ranker.columns, flip=ranker.flipped)
-    ranking = ranker.rank(scores, missing=missing, warn=False)
-    if labels is not None:
-        evaluation = _areas(table, scores, ranking.uncertainty, labels)
-    page = build_report(ranker, table, ranking, title=_title(new), evaluation=list(evaluation) or None)
-    write_atomic(out, page.encode())
-    return ranking
-
-
-def _with_every_column(table: pa.Table, ranker: Ranker) -> pa.Table:
-    """Return the table with nothing but missing values in the columns that it lacks."""
-    import pyarrow as pa
-
-    for name in ranker.columns:
-        if name not in table.column_names:
-            table = table.append_column(name, pa.nulls(len(table), pa.float64()))
-    return table
-
-
-def _title(new: TableSource) -> str:
-    return Path(str(new)).name.partition(".")[0] or str(new)
 
 
 def evaluate_labels(ranked: PathLike, ranker: Ranker, labels: Labels) -> tuple[dict[str, Any], ...]:
@@ -209,5 +155,7 @@ def demo(folder: PathLike, *, force: bool = False) -> Ranked:
     with atomic_folder(folder) as part:
         for name, source in tables.items():
             (part / name).write_bytes(source.read_bytes())
-        labels = Labels(error="is_error", ood="is_ood")
-        return _rank_into(part, known, rows, None, fitting={"columns": DEMO_SCORES}, labels=labels)
+        about = About(Labels(error="is_error", ood="is_ood"), calibration=known)
+        origin = origin_of(about, Path(folder) / _MODEL, (str(Path(folder) / "new.csv"),))
+        origin = replace(origin, calibration=str(Path(folder) / "calibration.csv"))
+        return _rank_into(part, known, rows, None, fitting={"columns": DEMO_SCORES}, about=about, origin=origin)

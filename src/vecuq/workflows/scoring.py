@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -215,17 +216,29 @@ def scoring_model(found: Any, model: PathLike) -> Ranker | VecUQPipeline:
 
 
 class MeasuredOutputs:
-    """The measures of a file of outputs, read like a table."""
+    """The measures of a file of outputs, read like a table; with ``labels``, also what they say of each row."""
 
-    def __init__(self, pipeline: VecUQPipeline, new: Any) -> None:
+    def __init__(self, pipeline: VecUQPipeline, new: Any, *, labels: bool = False) -> None:
         import pyarrow as pa
 
-        from vecuq.workflows.measuring import plain_ids
+        from vecuq.workflows.measuring import columns_of_labels, plain_ids
 
         outputs = read_outputs(new, temperature=pipeline.temperature_)
         table = pipeline.measure(outputs)
-        self._table = pa.table({"id": plain_ids(outputs), **table.by_name()})
+        known = columns_of_labels(outputs) if labels else {}
+        self._table = pa.table({"id": plain_ids(outputs), **table.by_name(), **known})
         self.schema = self._table.schema
+
+    def only(self, names: Sequence[str]) -> MeasuredOutputs:
+        """Return the same with some of the columns."""
+        narrow = copy(self)
+        narrow._table = self._table.select(list(names))
+        narrow.schema = narrow._table.schema
+        return narrow
+
+    def whole(self) -> pa.Table:
+        """Return all rows at once."""
+        return self._table
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows in batches of bounded length."""

@@ -24,10 +24,11 @@ class Started:
         self.process, self.lines = process, []
         self._ready = threading.Event()
         threading.Thread(target=self._listen, daemon=True).start()
-        if not self._ready.wait(SECONDS) or process.poll() is not None:
+        self._ready.wait(SECONDS)
+        address = next((one["address"] for one in self.log if "address" in one), None)
+        if address is None:
             process.kill()
             raise AssertionError("The service did not start:\n" + "\n".join(self.lines))
-        address = next(one["address"] for one in self.log if "address" in one)
         self.url = address.rstrip("/")
         self.port = int(self.url.rpartition(":")[2])
 

@@ -2,16 +2,14 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 import warnings
-from importlib.util import find_spec
+from pathlib import Path
 from types import SimpleNamespace
-from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -20,52 +18,18 @@ from pyarrow import csv, parquet
 
 from vecuq import VecUQ
 
-CHROMIUM = os.environ.get("VECUQ_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-NEEDED = ("playwright", "axe_playwright_python", "fastapi", "uvicorn")
+sys.path.insert(0, str(Path(__file__).parents[2]))
+import in_browser
 
-
-def _wanting():
-    """Return why no browser can be used; None if one can."""
-    if CHROMIUM is None or not os.path.exists(CHROMIUM):
-        return "Chromium is not installed"
-    lacking = [name for name in NEEDED if find_spec(name) is None]
-    return f"{lacking[0]} is not installed" if lacking else None
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium; without one the tests are skipped, or fail where a browser is required.
-
-    It ends with the module: Playwright keeps an event loop running in this thread, which asyncio.run() of other tests
-    would stumble over.
-    """
-    reason = _wanting()
-    if reason and os.environ.get("VECUQ_TEST_BROWSER") == "required":
-        pytest.fail(f"VECUQ_TEST_BROWSER=required, and {reason}.")
-    if reason:
-        pytest.skip(f"The page is not tried: {reason}.")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def expect(browser):
-    """What waits until a place of the page is as it should be; patient, since machines are busy."""
-    from playwright.sync_api import expect as patient
-
-    patient.set_options(timeout=15_000)
-    return patient
+browser, expect, tab = in_browser.browser, in_browser.expect, in_browser.tab
+wanting = in_browser.wanting
+NEEDED = ("fastapi", "uvicorn")
 
 
 @pytest.fixture(scope="session")
 def site():
     """The address of a server that has the files of the page and nothing else."""
-    if _wanting():
+    if wanting(*NEEDED):
         return None  # the browser says why
     return _static_site()
 
@@ -214,7 +178,7 @@ def run_service():
     processes = []
 
     def run(arguments, key=None):
-        if _wanting():
+        if wanting(*NEEDED):
             return None
         process, address = started(arguments, key)
         processes.append(process)
@@ -229,40 +193,6 @@ def run_service():
 def service(models, tmp_path_factory, run_service):
     """The address of a service with all models and a store."""
     return run_service([*models.paths, "--store", tmp_path_factory.mktemp("store") / "kept.db"])
-
-
-@pytest.fixture
-def tab(browser, request):
-    """Open a tab: tab(address, width=400, scheme="dark"); it fails on a console error and on a request elsewhere."""
-    contexts, problems = [], []
-
-    def opened(address, *, width=1280, height=800, scheme="light", motion="reduce", allowed=()):
-        looks = {"viewport": {"width": width, "height": height}, "color_scheme": scheme, "reduced_motion": motion}
-        context = browser.new_context(**looks)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(15_000)
-        page.on("pageerror", lambda error: problems.append(f"error: {error}"))
-        page.on("console", lambda said: problems.append(said.text) if _is_bad(said, allowed) else None)
-        page.on("request", lambda asked: _note_elsewhere(asked, address, problems))
-        page.goto(address)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert problems == []
-
-
-def _is_bad(said, allowed):
-    """Return whether the console complains; a refusal that the test provokes may show there."""
-    return said.type in ("error", "warning") and not any(text in said.text for text in allowed)
-
-
-def _note_elsewhere(asked, address, problems):
-    scheme = urlsplit(asked.url).scheme
-    if scheme not in ("blob", "data") and urlsplit(asked.url).netloc != urlsplit(address).netloc:
-        problems.append(f"request elsewhere: {asked.url}")
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ class Promise:
 
 
 @dataclass(frozen=True)
-class Table:
+class CardTable:
     """A small table: heads, and rows of texts."""
 
     title: str
@@ -86,12 +86,12 @@ class Card:
     title: str
     kind: str
     purpose: tuple[str, ...]
-    inputs: tuple[str | Table, ...]
+    inputs: tuple[str | CardTable, ...]
     promises: tuple[Promise, ...]
     unpromised: tuple[str, ...]
-    evidence: tuple[Table, ...]
-    provenance: Table
-    settings: Table | None
+    evidence: tuple[CardTable, ...]
+    provenance: CardTable
+    settings: CardTable | None
     limits: tuple[str, ...]
     checks: tuple[Check, ...]
     owner: tuple[Blank, ...]

@@ -13,6 +13,7 @@ from vecuq.baselines import Conformal
 from vecuq.gate import Gate
 from vecuq.ranker import CrossRanker, Ranker
 from vecuq.report.cards.card import Check
+from vecuq.report.cards.promises import has_ties
 from vecuq.report.cards.subject import Subject
 
 
@@ -76,14 +77,24 @@ def _rows(subject: Subject) -> tuple[Check, ...]:
         fresh = "fresh.npz" if subject.pipeline is not None and not subject.takes_answers else f"fresh.{rows}"
         found.append(
             Check(
-                "The false-alarm rate: of many fresh in-distribution rows, about 5 in 100 are flagged. For nine of ten "
-                "calibration sets the share lies in the interval of the table of flags.",
+                f"The false-alarm rate: the share of fresh in-distribution rows that is flagged. {_expected(subject)}",
                 (f"vecuq score {name} {fresh} --alpha 0.05 -o scored.parquet",),
             )
         )
     if isinstance(subject.thing, Ranker | Gate) and isinstance(subject.order, Ranker) and subject.pipeline is None:
         found.append(_drift(subject))
     return tuple(found)
+
+
+def _expected(subject: Subject) -> str:
+    """Return what the share of flagged rows at 0.05 should be."""
+    order = subject.order
+    if isinstance(order, CrossRanker):
+        return f"At most {0.1 + 1.9 * (len(order.folds) - 1) / (order.n_units + len(order.folds)):.3f} is promised."
+    held = order.held_ if isinstance(order, Conformal) else order.held
+    if has_ties(held, 0.05):
+        return "It is below 0.05, because scores tie."
+    return "It is about 0.05; for nine of ten calibration sets it lies in the interval of the table of flags."
 
 
 def _has_rates(subject: Subject) -> bool:

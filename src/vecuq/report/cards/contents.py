@@ -8,7 +8,8 @@ from vecuq.baselines import Conformal
 from vecuq.gate import Certificate, Gate
 from vecuq.pipeline import AnswerPipeline, EstimatorPipeline, VecUQPipeline
 from vecuq.ranker import Ranker, Weights, direction_of
-from vecuq.report.cards.card import Table
+from vecuq.report.cards.card import CardTable
+from vecuq.report.cards.promises import has_ties
 from vecuq.report.cards.subject import Subject, is_cross
 
 _ALPHAS = (0.01, 0.05, 0.1)
@@ -61,9 +62,10 @@ def _source(subject: Subject) -> str:
         weights = Weights.of(order.settings.weights)
         labels = f"; {weights.n_labels:,} labels chose the weights of the scores" if weights and weights.learned else ""
         none = ", without labels" if not labels else ""
+        rows = "answers" if subject.takes_answers else "rows"
         return (
-            f"The order was learned from {order.diagnostics.n_map:,} in-distribution rows{none}, by optimal transport "
-            f"to a reference law (VecUQ-OT){labels}."
+            f"The order was learned from {order.diagnostics.n_map:,} in-distribution {rows}{none}, by optimal "
+            f"transport to a reference law (VecUQ-OT){labels}."
         )
     if isinstance(order, Conformal):
         name = type(order.combiner_).__name__
@@ -71,7 +73,7 @@ def _source(subject: Subject) -> str:
     return f"The order comes from an object of the type {type(order).__name__}, about which this card knows no more."
 
 
-def inputs_of(subject: Subject) -> tuple[str | Table, ...]:
+def inputs_of(subject: Subject) -> tuple[str | CardTable, ...]:
     """Return what must come in: raw rows of a pipeline in a sentence, and the score columns with their directions."""
     before = _raw(subject.pipeline)
     columns = getattr(subject.order, "columns", None)
@@ -79,7 +81,7 @@ def inputs_of(subject: Subject) -> tuple[str | Table, ...]:
         return (*before, "Which columns the order looks at, the file does not say.")
     flipped = _flipped(subject.order)
     rows = tuple((name, direction_of(name, flipped), _remark(subject, name)) for name in columns)
-    return (*before, Table("Score columns", ("column", "direction", "remark"), rows))
+    return (*before, CardTable("Score columns", ("column", "direction", "remark"), rows))
 
 
 def _flipped(order: Any) -> frozenset[str]:
@@ -105,7 +107,7 @@ def _raw(pipeline: Any) -> tuple[str, ...]:
         sizes = "" if shape is None else f" of {shape[0]} member{'' if shape[0] == 1 else 's'} and {shape[1]} classes"
         return (
             f"Raw rows: logits{sizes}, divided by the temperature {pipeline.temperature_:g}, from which the scores "
-            f"below are computed; distances look at {_looks(pipeline)}.",
+            f"below are computed{_looks(pipeline)}.",
         )
     if isinstance(pipeline, EstimatorPipeline):
         steps = pipeline.steps_
@@ -126,24 +128,24 @@ def _raw(pipeline: Any) -> tuple[str, ...]:
 
 
 def _looks(pipeline: VecUQPipeline) -> str:
-    return {"embeddings": "the embeddings", "logits": "the logits"}.get(pipeline.embedding_, "nothing")
+    return f"; distances look at the {pipeline.embedding_}" if pipeline.densities_ else ""
 
 
 def _comparison(pipeline: AnswerPipeline) -> str:
     return ", ".join(f"{name} {value}" for name, value in pipeline.settings_.to_dict().items() if value is not None)
 
 
-def evidence_of(subject: Subject) -> tuple[Table, ...]:
+def evidence_of(subject: Subject) -> tuple[CardTable, ...]:
     """Return the figures behind the promises: thresholds of flags, and what the labels of a gate showed."""
     found = [*_thresholds(subject)]
     if subject.gate is not None:
         certificate = subject.gate.certificate()
-        found.append(Table("What the labels showed", ("what", "figure"), tuple(_figures(certificate))))
+        found.append(CardTable("What the labels showed", ("what", "figure"), tuple(_figures(certificate))))
         found += _categories(certificate)
     if subject.live is not None:
         facts = {name: value for name, value in subject.live.describe().items() if name in _AUDIT}
         rows = tuple((name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in facts.items())
-        found.append(Table("What the audit showed in this epoch", ("what", "figure"), rows))
+        found.append(CardTable("What the audit showed in this epoch", ("what", "figure"), rows))
     return tuple(found)
 
 
@@ -156,7 +158,7 @@ def _figures(certificate: Certificate) -> list[tuple[str, str]]:
     return [(name, value) for name, value in certificate.facts() if name not in _ELSEWHERE]
 
 
-def _categories(certificate: Certificate) -> list[Table]:
+def _categories(certificate: Certificate) -> list[CardTable]:
     if not certificate.units:
         return []
     rows = tuple(
@@ -170,10 +172,10 @@ def _categories(certificate: Certificate) -> list[Table]:
         )
         for one in certificate.units
     )
-    return [Table("Categories", ("category", "labels", "accepted", "wrong", "coverage", "certified"), rows)]
+    return [CardTable("Categories", ("category", "labels", "accepted", "wrong", "coverage", "certified"), rows)]
 
 
-def _thresholds(subject: Subject) -> list[Table]:
+def _thresholds(subject: Subject) -> list[CardTable]:
     """Return the thresholds at the usual false-alarm rates, and between which rates nine of ten sets lie."""
     order = subject.order
     held = getattr(order, "held_", None)
@@ -183,7 +185,7 @@ def _thresholds(subject: Subject) -> list[Table]:
         return []
     alpha = float(order.settings.alpha if isinstance(order, Ranker) else order.alpha)
     rows = tuple(_threshold_row(held, one) for one in sorted({*_ALPHAS, alpha}))
-    return [Table("Flags", ("alpha", "flagged above", "nine of ten calibration sets flag"), rows)]
+    return [CardTable("Flags", ("alpha", "flagged above", "nine of ten calibration sets flag"), rows)]
 
 
 def _threshold_row(held: Any, alpha: float) -> tuple[str, str, str]:
@@ -191,4 +193,5 @@ def _threshold_row(held: Any, alpha: float) -> tuple[str, str, str]:
     if not abs(at) < float("inf"):
         return f"{alpha:g}", f"too few held-back {held.unit}", ""
     low, high = held.interval(alpha)
-    return f"{alpha:g}", f"{at:.6g}", f"{100 * low:.2g} % to {100 * high:.2g} %"
+    rates = "fewer: scores tie" if has_ties(held, alpha) else f"{100 * low:.2g} % to {100 * high:.2g} %"
+    return f"{alpha:g}", f"{at:.6g}", rates

@@ -41,8 +41,7 @@ def _breaking(subject: Subject) -> list[str]:
     found = [
         f"Other populations: every promise is about {rows} like the {_witnesses(subject)}. For {rows} of another "
         f"source, model, language or preparation nothing is promised.",
-        f"Time: {rows} that change over time, or depend on the ones before them, break the assumption without notice. "
-        f"vecuq monitor watches for change.",
+        f"Time: {rows} that change over time, or depend on the ones before them, break the assumption without notice.",
         *_sessions(subject, rows),
         f"Copies: {rows} that repeat each other count as fewer than they are. The file does not show whether there are "
         f"any; vecuq doctor looks for them in the calibration rows.",

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from vecuq._version import __version__
-from vecuq.report.cards.card import Blank, Card, Table
+from vecuq.report.cards.card import Blank, Card, CardTable
 from vecuq.report.cards.checking import checks_of
 from vecuq.report.cards.contents import evidence_of, inputs_of, purpose_of
 from vecuq.report.cards.limits import limits_of
 from vecuq.report.cards.origins import provenance_of, settings_of
-from vecuq.report.cards.promises import Promised, promised_by_gate, promised_by_order, promised_live
+from vecuq.report.cards.promises import Promised, promised_by_gate, promised_by_order, promised_live, withdrawn
 from vecuq.report.cards.subject import Subject, subject_of
 
 
@@ -22,7 +22,7 @@ def card(
     owner: str | None = None,
     intended_use: str | None = None,
     decides: str | None = None,
-    measured: Table | None = None,
+    measured: CardTable | None = None,
 ) -> Card:
     """Return the card of a model, gate or pipeline: what one hands to an auditor.
 
@@ -75,7 +75,9 @@ def _promised(subject: Subject) -> Promised:
     found = Promised()
     if subject.live is not None:
         found += promised_live(subject.live)
-    if subject.gate is not None:
+    if subject.live is not None and subject.live.state == "broken":
+        found += withdrawn(subject.live)
+    elif subject.gate is not None:
         found += promised_by_gate(subject.gate)
     known = hasattr(subject.order, "diagnostics") or hasattr(subject.order, "held_")
     return found + promised_by_order(subject.order) if known else found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from vecuq._draw import printable
-from vecuq.report.cards.card import Blank, Card, Check, Promise, Table
+from vecuq.report.cards.card import Blank, Card, CardTable, Check, Promise
 from vecuq.report.cards.words import ABOUT, ASSUMES, HEADS, NOTHING, TO_FILL_IN, foot_of
 
 _MARKS = re.compile(r"([\\`*_{}\[\]|#~$^@])")
@@ -16,7 +16,7 @@ def markdown_of(card: Card) -> str:
     """Return the card as Markdown."""
     lines = [f"# {plain(card.title)}", f"*{plain(card.kind[0].upper() + card.kind[1:])}.* {ABOUT}"]
     lines += [_head("purpose"), *(plain(one) for one in card.purpose)]
-    lines += [_head("inputs"), *(_table(one) if isinstance(one, Table) else plain(one) for one in card.inputs)]
+    lines += [_head("inputs"), *(_table(one) if isinstance(one, CardTable) else plain(one) for one in card.inputs)]
     lines += [_head("promises"), *_promises(card)]
     lines += [_head("evidence"), *(f"**{plain(one.title)}**\n\n{_table(one)}" for one in card.evidence)]
     lines += [_head("limits"), "\n".join(f"- {plain(one)}" for one in card.limits)]
@@ -49,7 +49,7 @@ def _without_empty(lines: list[str]) -> list[str]:
     return [line for line, after in pairs if line and not (line.startswith("## ") and after.startswith("## "))]
 
 
-def _table(table: Table) -> str:
+def _table(table: CardTable) -> str:
     kept = [k for k, _ in enumerate(table.heads) if any(row[k] for row in table.rows)]
     rows = [tuple(table.heads[k] for k in kept), *(tuple(row[k] for k in kept) for row in table.rows)]
     lines = ["| " + " | ".join(map(plain, row)) + " |" for row in rows]

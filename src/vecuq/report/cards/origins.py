@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from vecuq.baselines import Conformal
 from vecuq.gate import Gate
 from vecuq.pipeline import AnswerPipeline
 from vecuq.ranker import Ranker, Settings, Weights, meanings_of
-from vecuq.report.cards.card import Table
+from vecuq.report.cards.card import CardTable
 from vecuq.report.cards.subject import Subject, is_cross
 
 
-def provenance_of(subject: Subject) -> Table:
+def provenance_of(subject: Subject) -> CardTable:
     """Return what the file shows of its own origin; what it does not show is not there."""
     facts = {**_file(subject), **_calibration(subject), **_labels(subject)}
-    return Table("Provenance", ("what", "value"), tuple((name, value) for name, value in facts.items() if value))
+    return CardTable("Provenance", ("what", "value"), tuple((name, value) for name, value in facts.items() if value))
 
 
 def _file(subject: Subject) -> dict[str, str]:
@@ -86,12 +87,12 @@ def _labels(subject: Subject) -> dict[str, str]:
     }
 
 
-def settings_of(subject: Subject) -> Table | None:
+def settings_of(subject: Subject) -> CardTable | None:
     """Return the settings that differ from the default, with their meaning; None where all are as they come."""
     rows = [*_of_order(subject), *(_of_gate(subject.gate) if subject.gate is not None else ())]
     if not rows:
         return None
-    return Table("Settings that differ from the default", ("setting", "value", "default", "meaning"), tuple(rows))
+    return CardTable("Settings that differ from the default", ("setting", "value", "default", "meaning"), tuple(rows))
 
 
 def _of_order(subject: Subject) -> list[tuple[str, str, str, str]]:
@@ -100,7 +101,7 @@ def _of_order(subject: Subject) -> list[tuple[str, str, str, str]]:
     usual, meanings = Settings().to_dict(), meanings_of(Settings)
     found = subject.order.settings.to_dict()
     return [
-        (name, _shown(value), _shown(usual.get(name)), meanings.get(name, ""))
+        (name, _shown(value), _shown(usual.get(name)), re.sub(r":\w+:", "", meanings.get(name, "")))
         for name, value in found.items()
         if value != usual.get(name)
     ]

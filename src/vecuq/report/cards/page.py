@@ -12,7 +12,7 @@ from vecuq._draw import (
     printable,
     text_html,
 )
-from vecuq.report.cards.card import Blank, Card, Check, Promise, Table
+from vecuq.report.cards.card import Blank, Card, CardTable, Check, Promise
 from vecuq.report.cards.words import ABOUT, ASSUMES, HEADS, NOTHING, TO_FILL_IN, foot_of
 
 
@@ -39,7 +39,7 @@ def sections_of(card: Card) -> list[Section]:
     settings = "" if card.settings is None else _titled(card.settings)
     bodies = {
         "purpose": "".join(map(paragraph, card.purpose)),
-        "inputs": "".join(_table(one) if isinstance(one, Table) else paragraph(one) for one in card.inputs),
+        "inputs": "".join(_table(one) if isinstance(one, CardTable) else paragraph(one) for one in card.inputs),
         "promises": _promises(card),
         "evidence": "".join(map(_titled, card.evidence)),
         "limits": _list(card.limits),
@@ -67,11 +67,11 @@ def _list(items: tuple[str, ...]) -> str:
     return f"<ul>{''.join(f'<li>{text_html(one)}</li>' for one in items)}</ul>" if items else ""
 
 
-def _titled(table: Table) -> str:
+def _titled(table: CardTable) -> str:
     return f'<p class="vq-head" role="heading" aria-level="3">{text_html(table.title)}</p>{_table(table)}'
 
 
-def _table(table: Table) -> str:
+def _table(table: CardTable) -> str:
     """Return a table; columns in which nothing stands are left out, and the first cell of a row is its head."""
     kept = [k for k, _ in enumerate(table.heads) if any(row[k] for row in table.rows)]
     heads = "".join(f'<th scope="col">{text_html(table.heads[k])}</th>' for k in kept)

@@ -81,21 +81,34 @@ def _flags(held: HeldScores, alpha: float) -> Promised:
         )
     low, high = held.interval(alpha)
     sets = (
-        f"Of ten calibration sets of {held.count:,} held-back {held.unit}, nine flag between {_percent(low)} and "
+        "Scores tie at the threshold, so fewer rows are flagged than alpha allows."
+        if has_ties(held, alpha)
+        else f"Of ten calibration sets of {held.count:,} held-back {held.unit}, nine flag between {_percent(low)} and "
         f"{_percent(high)} of in-distribution rows."
     )
     said = (
         f"Rows with an uncertainty above {threshold:.6g} are flagged at alpha {alpha:g}: an in-distribution row with "
         f"probability at most {alpha:g}, on average over calibration sets. {sets}"
     )
-    single = (
-        " The interval needs held-back rows that are independent of each other, and scores that do not tie: ties lower "
-        "the rates."
-        if held.weights is None
-        else " The interval is that of as many single rows; rows that differ within their groups make it narrower."
-    )
     theorem = theorems.P_VALUES if held.weights is None else theorems.GROUPED
-    return Promised((Promise("flags", said, _exchangeable(held) + single, f"{theorem} {theorems.RATES}"),))
+    return Promised(
+        (Promise("flags", said, _exchangeable(held) + _of_interval(held, alpha), f"{theorem} {theorems.RATES}"),)
+    )
+
+
+def _of_interval(held: HeldScores, alpha: float) -> str:
+    """Return what the interval of the rates needs beyond exchangeable rows."""
+    if has_ties(held, alpha):
+        return ""
+    if held.weights is None:
+        return " The interval needs held-back rows that are independent of each other, and scores that do not tie."
+    return " The interval is that of as many single rows; rows that differ within their groups make it narrower."
+
+
+def has_ties(held: HeldScores, alpha: float) -> bool:
+    """Whether so many held-back scores equal the threshold that clearly fewer rows exceed it than alpha allows."""
+    allowed = alpha * (held.count + 1) - 1.0
+    return held.above(held.threshold(alpha)) < allowed - 1.0
 
 
 def _cross(order: CrossRanker) -> Promised:
@@ -121,7 +134,8 @@ def promised_by_gate(gate: Gate) -> Promised:
     theorem = theorems.theorem_of_gate(gate)
     if found.units:
         return _by_category(gate, found, assumption, theorem)
-    return Promised((Promise("accepted rows", found.promise, assumption, theorem),), _beside(gate))
+    about = "costs" if gate.target.kind == "cost" else "accepted rows"
+    return Promised((Promise(about, found.promise, assumption, theorem),), _beside(gate))
 
 
 def _by_category(gate: Gate, found: Certificate, assumption: str, theorem: str) -> Promised:
@@ -155,7 +169,7 @@ def _beside(gate: Gate) -> tuple[str, ...]:
 
 def promised_live(live: LiveGate) -> Promised:
     """Return what the audit of a live gate promises, however often one looks."""
-    sure = f"With confidence {live.confidence:g}, however often one looks"
+    sure = f"With confidence {100 * live.confidence:g} %, however often one looks"
     drawn = (
         "Labels come for accepted rows that were drawn at random for the audit; only these count. A label may come "
         "late: overdue ones count as wrong in the bound."
@@ -175,6 +189,16 @@ def promised_live(live: LiveGate) -> Promised:
         (
             Promise("the error rate so far", bound, drawn, theorems.RUNNING),
             Promise("the state of the audit", broken, drawn, theorems.RUNNING),
+        )
+    )
+
+
+def withdrawn(live: LiveGate) -> Promised:
+    """Return the promise of a gate that the audit contradicts: it is none any more."""
+    found = live.gate.certificate().promise
+    return Promised(
+        unpromised=(
+            f"The certificate said: {found} Labels of the audit contradict it, so it is not promised any more.",
         )
     )
 

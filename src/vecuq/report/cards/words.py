@@ -15,8 +15,8 @@ HEADS = {
     "owner": "For the owner to fill in",
 }
 ABOUT = (
-    "Every figure comes from the saved file; what the owner filled in stands at the end, marked as such. A promise "
-    "holds only under the assumption beside it, which no file can prove."
+    "Every figure comes from the saved file, or from labelled rows that are named beside it. What the owner filled in "
+    "stands at the end. A promise holds only under the assumption beside it, which no file can prove."
 )
 ASSUMES = "Assumption"
 NOTHING = "Nothing is promised."

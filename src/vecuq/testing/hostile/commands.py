@@ -20,7 +20,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "NEW": ("new.csv", "labelled.csv", "calibration.parquet"),
     "MODEL": (
         *("model.vecuq", "model.vecuq", "model.vecuq", "pipeline.vecuq"),
-        *("answer_pipeline.vecuq", "monitor.vecuq", "gate.vecuq"),
+        *("answer_pipeline.vecuq", "monitor.vecuq", "gate.vecuq", "estimator_pipeline.vecuq"),
     ),
     "STREAM": ("new.csv", "labelled.csv"),
     "TEST": ("labelled.csv", "labelled.csv", "new.csv"),
@@ -122,6 +122,7 @@ _OUT = {
     "ask": "answers2.jsonl",
     "gate": "g.vecuq",
     "export": "model.json",
+    "card": "card.html",
     "sample": "drawn.csv",
     "feedback": "feedback.csv",
 }
@@ -159,6 +160,7 @@ GOOD_LINES = (
     "live live.vecuq",
     "live live.vecuq audited.csv --correct is_correct --skip-unknown --json",
     "live live.vecuq --recalibrate gate.vecuq",
+    "card gate.vecuq -o card.html",
     "info model.vecuq",
     "export gate.vecuq --no-p-values -o model.js",
     "export model.vecuq -o model.json --json",

@@ -193,6 +193,16 @@ def _of_answer_pipeline(pipeline: Any) -> dict[str, Array]:
     return {name: np.array([getattr(one, name) for one in found], dtype=float) for name in names}
 
 
+def _of_estimator_pipeline(pipeline: Any) -> dict[str, Array]:
+    """Return what it says together with its classifier, which no file holds."""
+    from vecuq._load import load
+    from vecuq.testing.examples import class_rows, classifier
+
+    whole = load(pipeline.to_bytes(), estimator=classifier())
+    rows = class_rows(15, 14)[0]
+    return {"uncertainty": whole.uncertainty(rows), "p_values": whole.p_values(rows)}
+
+
 def _of_monitor(monitor: Any) -> dict[str, Array]:
     from vecuq.testing.examples import gamma_rows
 
@@ -252,6 +262,7 @@ _PROBES = {
     "partial": _of_partial,
     "pipeline": _of_pipeline,
     "answer_pipeline": _of_answer_pipeline,
+    "estimator_pipeline": _of_estimator_pipeline,
     "monitor": _of_monitor,
     "gate": _of_gate,
     "live": _of_live,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vecuq._draw.figures import PALETTE, to_png, to_svg
+from vecuq._draw import PALETTE, to_png, to_svg
 from vecuq.errors import SettingError, TableError
 from vecuq.evaluation import (
     Bootstrap,

@@ -1,0 +1,73 @@
+"""Whether the new rows differ from the rows that the model holds back: one test, every column and the joint score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vecuq._draw import Section, Sheet, paragraph, sheet_table
+from vecuq.monitor import DriftCounts, Moved
+from vecuq.report.plain import percent
+from vecuq.report.subject import Subject
+
+# The probability, without drift, that any of the streams is named.
+LEVEL = 0.01
+
+
+@dataclass(frozen=True)
+class Drift:
+    """What the test says of every stream, the smallest p-value first; or why there is none."""
+
+    tested: tuple[Moved, ...] = ()
+    why_not: str = ""
+    n_drawn: int = 0
+
+    @property
+    def moved(self) -> tuple[Moved, ...]:
+        """The streams that differ by more than chance explains."""
+        return tuple(one for one in self.tested if one.p_value <= LEVEL)
+
+
+def drift_of(subject: Subject) -> Drift:
+    """Test the new rows, or a random draw of very many, against the held-back rows."""
+    if not subject.has_held:
+        return Drift(why_not="The model holds no calibration rows back, so there is nothing to compare new rows with.")
+    if subject.ranker.n_groups is not None or subject.beside.group is not None:
+        return Drift(why_not="Rows come in groups here, and this test is about independent rows. See `vecuq monitor`.")
+    if not subject.n_scored:
+        return Drift(why_not="No new row has a score.")
+    rows = subject.drawn(np.arange(subject.n_rows))
+    counts = DriftCounts(subject.ranker).update(subject.ranker.as_table(subject.values[rows]))
+    return Drift(counts.test(), n_drawn=len(rows))
+
+
+def drift_section(subject: Subject, drift: Drift) -> Section:
+    """Return the section on drift."""
+    if drift.why_not:
+        return Section("drift", "Drift", paragraph(drift.why_not, kind="soft"))
+    names = [one.stream for one in drift.moved]
+    found = (
+        f"Different from the held-back rows: {', '.join(names)}."
+        if names
+        else "No column, and not the uncertainty, differs from the held-back rows by more than chance explains."
+    )
+    drawn = f" A random draw of {drift.n_drawn:,} rows was tested." if drift.n_drawn < subject.n_rows else ""
+    about = (
+        f"One test for all columns: without drift, any of them is named with probability at most {LEVEL:g}, if new and "
+        f"held-back rows are exchangeable.{drawn}"
+    )
+    table = sheet_table(Sheet("drift", "Drift of every column", tuple(map(_line, drift.tested))))
+    return Section("drift", "Drift from the calibration rows", paragraph(found) + paragraph(about, kind="soft") + table)
+
+
+def _line(one: Moved) -> dict[str, Any]:
+    return {
+        "column": one.stream,
+        "most apart": one.change,
+        "new rows beyond": percent(one.share),
+        "held-back rows beyond": percent(one.expected),
+        "p-value": "below 1e-12" if one.p_value < 1e-12 else f"{one.p_value:.2g}",
+        "drift": "yes" if one.p_value <= LEVEL else "no",
+    }

@@ -1,0 +1,81 @@
+"""The table of all rows that call for a look: the user's columns, what was decided, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecuq.errors import ModelFileError
+from vecuq.table import BATCH_ROWS, CONTRIBUTION, PathLike, is_added, write_batches
+from vecuq.workflows.directions import with_directions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from vecuq.report import Subject
+
+
+def write_review(subject: Subject, batches: Iterable[pa.RecordBatch], out: PathLike, *, formulas: bool = True) -> int:
+    """Write the rows that call for a look, most uncertain first and those without a score last; return how many.
+
+    ``batches`` are the new rows with all of their columns. The rows that are written are held in memory.
+    """
+    from vecuq.report import by_uncertainty
+
+    rows = np.concatenate([by_uncertainty(subject, subject.chosen), np.flatnonzero(~subject.scored)])
+    written = _with_reasons(subject, _taken(batches, rows), rows)
+    write_batches(out, written, formulas=formulas)
+    return len(rows)
+
+
+def _taken(batches: Iterable[pa.RecordBatch], rows: NDArray[np.intp]) -> pa.Table:
+    """Return the rows of these numbers, in this order, without the columns of an earlier scoring."""
+    import pyarrow as pa
+
+    ordered, parts, first = np.sort(rows), [], 0
+    for batch in batches:
+        start, end = np.searchsorted(ordered, [first, first + len(batch)])
+        kept = batch.drop_columns([name for name in batch.schema.names if is_added(name)])
+        parts.append(kept.take(pa.array(ordered[start:end] - first)))
+        first += len(batch)
+    return pa.Table.from_batches(parts).take(pa.array(np.searchsorted(ordered, rows)))
+
+
+def _with_reasons(subject: Subject, table: pa.Table, rows: NDArray[np.intp]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows with what was decided about each, and why."""
+    for name, cells in _columns(subject, rows).items():
+        table = table.append_column(name, cells)
+    whole = table.combine_chunks()
+    for batch in whole.to_batches(max_chunksize=BATCH_ROWS) or [_empty(whole)]:
+        yield with_directions(batch, subject.ranker.columns, subject.ranker.flipped)
+
+
+def _empty(table: pa.Table) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pylist([], schema=table.schema)
+
+
+def _columns(subject: Subject, rows: NDArray[np.intp]) -> dict[str, Any]:
+    """Return the columns that are added, as :func:`score` names them."""
+    import pyarrow as pa
+
+    ranker, decision = subject.ranker, subject.decision
+    added: dict[str, Any] = {"uncertainty": pa.array(subject.uncertainty[rows], from_pandas=True)}
+    if subject.has_held and subject.ranking.p_values is not None:
+        added["p_value"] = pa.array(subject.ranking.p_values[rows], from_pandas=True)
+        added["flagged"] = pa.array((subject.flagged | ~subject.scored)[rows])
+    if decision is not None:
+        added["accept"] = pa.array(decision.accepted[rows])
+        added["p_wrong"] = pa.array(decision.p_wrong[rows], from_pandas=True)
+    values = subject.values[rows]
+    try:
+        found = ranker.explain(ranker.as_table(values), missing=subject.missing, n_jobs=-1)
+        added["why"] = pa.array(ranker.reasons(values, found, missing=subject.missing), pa.string())
+    except ModelFileError:  # models of an older vecuq keep no medians, and so have no reasons
+        return added
+    names = enumerate(ranker.columns)
+    return added | {CONTRIBUTION + name: pa.array(found[:, k], from_pandas=True) for k, name in names}

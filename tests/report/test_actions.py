@@ -1,0 +1,144 @@
+"""What a report tells people to do: chosen by what was found, with commands that the command line takes."""
+
+import shlex
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from typer.testing import CliRunner
+
+from vecuq import Gate, Settings, fit_ranker
+from vecuq.cli import app
+from vecuq.report import Origin
+from vecuq.report.actions import Acting, actions_of
+from vecuq.report.audit import contradiction_of
+from vecuq.report.counts import Counts
+from vecuq.report.drift import drift_of
+from vecuq.report.rows import row_facts
+
+FILES = Origin("m.vecuq", ("new.csv",), facts={"kind": "model"})
+GATE = Origin("gate.vecuq", ("new.csv",), labels=("--wrong", "wrong", "--ood", "far"), facts={"kind": "gate"})
+
+
+def acts(subject):
+    acting = Acting(subject, Counts(subject), drift_of(subject), contradiction_of(subject), row_facts(subject))
+    return actions_of(acting)
+
+
+def verbs(found):
+    return [None if one["command"] is None else one["command"].split()[1] for one in found]
+
+
+def test_a_calm_report_says_first_that_nothing_has_to_be_done(ranker, new_rows, subject):
+    found = acts(subject(ranker, new_rows(100, scale=1.0), origin=FILES))
+    assert found[0]["text"].startswith("Nothing has to be done")
+    assert found[0]["command"] == "vecuq monitor m.vecuq new.csv --state drift.vecuq"
+    assert verbs(found) == ["monitor", "report", "sample"]
+
+
+def test_more_flagged_rows_than_chance_explains_are_reviewed_first_and_what_changed_is_named(ranker, new_rows, subject):
+    found = acts(subject(ranker, new_rows(200, scale=3.0), origin=FILES))
+    assert found[0]["text"].startswith("Review the ")
+    assert found[0]["anchor"] == "rows"
+    assert found[0]["command"] == "vecuq report m.vecuq new.csv --alpha 0.05 --table flagged.csv"
+    assert "(higher)" in found[1]["text"]
+    assert verbs(found) == ["report", "monitor", "sample"]
+
+
+def test_labels_propose_a_gate_and_no_files_propose_no_command(ranker, new_rows, subject):
+    labels = {"error": np.r_[np.ones(10), np.zeros(50)]}
+    named = Origin("m.vecuq", ("a.csv", "b.csv"), labels=("--ood", "far", "--correct", "quality>=0.7"))
+    found = acts(subject(ranker, new_rows(), labels=labels, origin=named))
+    assert (
+        found[-1]["command"] == "vecuq gate m.vecuq a.csv b.csv --correct 'quality>=0.7' --accuracy 0.95 -o gate.vecuq"
+    )
+    assert set(verbs(acts(subject(ranker, new_rows(), labels=labels)))) == {None}
+    piped = Origin("m.vecuq", ("-",))
+    assert set(verbs(acts(subject(ranker, new_rows(), origin=piped)))) == {None}
+
+
+def test_a_table_that_was_written_is_named_instead_of_a_command(ranker, new_rows, subject):
+    found = acts(subject(ranker, new_rows(200, scale=3.0), table="flagged.parquet", origin=FILES))
+    assert found[0]["command"] is None
+    assert found[0]["text"].endswith("flagged.parquet holds all of them.")
+
+
+def test_missing_values_and_a_model_without_held_back_rows_come_first(ranker, known, subject):
+    new = pa.table({"entropy": [1.0, None, 2.0], "knn": [1.0, 2.0, 3.0]})
+    found = acts(subject(ranker, new, origin=FILES))
+    assert found[0] == {
+        "text": "Fill in the values that 1 row lacks, or score these rows from the columns that they have.",
+        "command": "vecuq report m.vecuq new.csv --missing marginal",
+        "anchor": None,
+    }
+    paper = fit_ranker(known(), Settings.paper())
+    found = acts(subject(paper, new, origin=FILES))
+    assert found[0]["command"] is None  # such a model keeps no rows to score the others by
+    assert found[1]["command"] == "vecuq fit CALIBRATION --holdback 0.5 -o model.vecuq"
+
+
+def test_a_gate_is_audited_where_there_are_labels_and_sampled_where_not(ranker, gate, decided, subject):
+    new = decided(400, 8)
+    found = acts(subject(ranker, new, gate=gate, origin=GATE))
+    assert verbs(found) == ["report", "sample"]
+    labels = {"error": new["wrong"].to_numpy().astype(float)}
+    found = acts(subject(ranker, new, gate=gate, labels=labels, by="by", origin=GATE))
+    assert found[-1]["command"] == "vecuq audit gate.vecuq new.csv --wrong wrong"
+    broken = acts(subject(ranker, new, gate=gate, labels={"error": np.ones(400)}, group="session", origin=GATE))
+    assert broken[0]["text"].startswith("Do not rely on this gate.")
+    assert broken[0]["command"] == "vecuq audit gate.vecuq new.csv --wrong wrong --group session"
+
+
+def test_a_gate_on_rows_unlike_its_labels_asks_for_labels_first(ranker, gate, decided, subject):
+    new = decided(400, 8)
+    moved = new.set_column(1, "entropy", pa.array(new["entropy"].to_numpy() + 2.0))
+    found = acts(subject(ranker, moved, gate=gate, origin=GATE))
+    assert found[0]["text"].startswith("Label a random sample of these rows")
+    assert verbs(found)[0] == "sample"
+
+
+def test_outputs_of_a_classifier_get_no_command_that_takes_tables(ranker, new_rows, subject):
+    outputs = Origin("p.vecuq", ("o.npz",), facts={"kind": "pipeline"}, of_outputs=True)
+    assert set(verbs(acts(subject(ranker, new_rows(), origin=outputs)))) <= {None, "report"}
+
+
+@pytest.mark.parametrize("name", ["new rows.csv", "--new.csv", "a'b.csv", "x;rm -rf y.csv"])
+def test_names_of_files_are_quoted_for_the_shell(ranker, new_rows, subject, name):
+    found = acts(subject(ranker, new_rows(), origin=Origin("m.vecuq", (name,))))
+    assert all(name in shlex.split(one["command"]) for one in found)
+
+
+def test_every_proposed_command_runs_as_it_is(ranker, decided, subject, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("vecuq.report.build_report", lambda *_, **__: "<!doctype html>")
+    new = decided(400, 8)
+    ranker.save("m.vecuq")
+    rows = decided(1_500, 5)
+    Gate(ranker, accuracy=0.9).fit(rows, 1 - rows["wrong"].to_numpy()).save("gate.vecuq")
+    gate = Gate(ranker, accuracy=0.9).fit(rows, 1 - rows["wrong"].to_numpy())
+    pa.csv.write_csv(new, "new.csv")
+    pa.csv.write_csv(new, "far.csv")
+    labels = {"error": new["wrong"].to_numpy().astype(float)}
+    wrong = ("--wrong", "wrong")
+    cases = [
+        subject(ranker, new, origin=FILES),
+        subject(
+            ranker, new, labels=labels, by="by", origin=Origin("m.vecuq", ("new.csv",), None, wrong, ("--by", "by"))
+        ),
+        subject(ranker, new, gate=gate, origin=GATE),
+        subject(ranker, new, gate=gate, labels=labels, origin=Origin("gate.vecuq", ("new.csv",), None, wrong)),
+        subject(
+            ranker,
+            new,
+            gate=gate,
+            labels={"error": np.ones(400)},
+            origin=Origin("gate.vecuq", ("new.csv",), None, wrong),
+        ),
+    ]
+    commands = {one["command"] for case in cases for one in acts(case)} - {None}
+    assert {command.split()[1] for command in commands} == {"monitor", "report", "sample", "gate", "audit"}
+    for command in sorted(commands):  # audit before a new gate
+        words = [word for word in shlex.split(command)[1:] if word not in ("--ood", "far")]
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, (command, done.output)
