@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
 from vecuq import (
     AnswerPipeline,
@@ -22,6 +23,7 @@ from vecuq import (
     VecUQPipeline,
     __version__,
     fit_ranker,
+    from_estimator,
     load,
     sketch,
 )
@@ -60,6 +62,12 @@ def answers(n_answers, seed):
     return [{"text": TEXTS[0], "samples": [{"text": TEXTS[one]} for one in row]} for row in drawn]
 
 
+def classifier():
+    """Return a fitted classifier of two classes, which is no part of a saved file."""
+    points = rows(90, 10)
+    return LogisticRegression().fit(points, points.sum(axis=1) // 2 > 1)
+
+
 def all_kinds():
     """Return one fitted thing of each kind, small."""
     known, labelled = rows(60, 0), rows(120, 1)
@@ -79,6 +87,9 @@ def all_kinds():
         "partial": partial.update(known),
         "pipeline": VecUQPipeline(measures=["entropy", "margin"], estimator=VecUQ(**SMALL)).fit(logits(60, 5)),
         "answer_pipeline": AnswerPipeline(accuracy=0.5, confidence=0.8).fit(said, wrong),
+        "estimator_pipeline": from_estimator(
+            classifier(), rows(90, 10), classifier().predict(rows(90, 10)), rows(60, 11)
+        ),
         "monitor": monitor,
         "gate": gate,
         "live": live,
@@ -97,6 +108,7 @@ NUMBERS = {
     "partial": lambda it: [it.fit().uncertainty(rows(5, 7)), it.fit().p_values(rows(5, 7))],
     "pipeline": lambda it: [it.uncertainty(logits(5, 8)), it.p_values(logits(5, 8))],
     "answer_pipeline": lambda it: [[[v.uncertainty, v.p_wrong, v.accept] for v in map(it, answers(5, 9))]],
+    "estimator_pipeline": lambda it: [it.uncertainty(rows(5, 12)), it.p_values(rows(5, 12))],
     "monitor": lambda it: [[it.rows], list(it.evidence.values())],
     "gate": lambda it: [it.accept(rows(5, 7)), it.p_wrong(rows(5, 7)), [it.bound_, it.coverage_]],
     "live": lambda it: [[it.bound, it.lower, it.audited, len(it.pending)]],
@@ -112,13 +124,18 @@ def numbers_of(kind, thing):
     return [float(value) for part in NUMBERS[kind](thing) for value in np.asarray(part, float).ravel()]
 
 
+def loaded(path):
+    """Return what a file holds, with the classifier that it only names."""
+    return load(path, estimator=classifier()) if path.stem == "estimator_pipeline" else load(path)
+
+
 def main():
     """Write a file of each kind, and the numbers that the loaded files give."""
     folder = Path(__file__).with_name(f"saved_{__version__.replace('.', '_')}")
     folder.mkdir()
     for kind, thing in all_kinds().items():
         thing.save(folder / f"{kind}.vecuq")
-    numbers = {path.stem: numbers_of(path.stem, load(path)) for path in sorted(folder.glob("*.vecuq"))}
+    numbers = {path.stem: numbers_of(path.stem, loaded(path)) for path in sorted(folder.glob("*.vecuq"))}
     (folder / "numbers.json").write_text(json.dumps(numbers, indent=1) + "\n")
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.testing as npt
 import pytest
 from golden_numbers import FIXTURE, RECORDED, all_numbers
-from saved_kinds import NUMBERS, numbers_of
+from saved_kinds import NUMBERS, loaded, numbers_of
 
 from vecuq import ScoreTable, Settings, fit_ranker, load
 from vecuq.errors import ModelFileError
@@ -74,7 +74,7 @@ def files_of_every_version():
 @pytest.mark.parametrize("path", files_of_every_version(), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_file_of_every_kind_that_a_version_saved_says_what_it_said(path):
     known = json.loads(path.with_name("numbers.json").read_text())
-    npt.assert_allclose(numbers_of(path.stem, load(path)), known[path.stem], rtol=1e-9, atol=1e-12)
+    npt.assert_allclose(numbers_of(path.stem, loaded(path)), known[path.stem], rtol=1e-9, atol=1e-12)
 
 
 def test_a_version_keeps_a_file_of_every_kind_that_can_be_loaded():

@@ -32,11 +32,12 @@ def kept_band(uncertainty: Any, target: Any, *, level: float = 0.95, groups: Any
 
     **Assumption.** The rows are independent draws of one law; with ``groups``, the groups are.
 
-    **Promise.** Below a given uncertainty, the rows kept are independent draws too. Where the target is 0 or 1 and
-    rows do not come in groups, the interval is that of Clopper and Pearson (1934): at each share it holds the mean of
-    all rows below the uncertainty there with probability at least ``level``, where uncertainties do not tie. Otherwise
-    it is Student's, with the variance between groups where there are any: that of many rows, approximate for few, and
-    left out (NaN) where fewer than ten rows or groups are kept.
+    **Promise.** Below an uncertainty that is fixed beforehand, the rows kept are independent draws too. Where the
+    target is 0 or 1 and rows do not come in groups, the interval is that of Clopper and Pearson (1934), which holds the
+    mean of all rows below that uncertainty with probability at least ``level``. Here the rows themselves say where a
+    share ends, and one of those kept lies right there, so that it is about ``level``: in the worst case found, 94.65 %
+    instead of 95 %. Otherwise it is Student's, with the variance between groups where there are any: that of many rows,
+    approximate for few, and left out (NaN) where fewer than ten rows or groups are kept.
 
     Parameters
     ----------
