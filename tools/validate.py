@@ -58,7 +58,7 @@ def table_of(results: dict[str, Any]) -> str:
     lines = ["| promise and code | assumption and theorem | simulation and result |", "|---|---|---|"]
     for promise in promises():
         checks = [check for check in results["checks"] if check["promise"] == promise.key]
-        code = ", ".join(f"`{name.removeprefix('conformal.')}`" for name in promise.code)
+        code = ", ".join(f"`{_short(name)}`" for name in promise.code)
         cells = (
             f"{_sentence(promise.says)}<br>{code}",
             f"{_sentence(promise.assumes)}<br>*{promise.theorem}*",
@@ -66,6 +66,12 @@ def table_of(results: dict[str, Any]) -> str:
         )
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _short(name: str) -> str:
+    """Return a name without its room: the table is narrow."""
+    room, _, rest = name.partition(".")
+    return rest if rest and room.islower() else name
 
 
 def _sentence(text: str) -> str:
