@@ -357,3 +357,11 @@ def test_a_promise_that_the_audit_contradicts_is_withdrawn():
     found = card(made)
     assert "accepted rows" not in [one.about for one in found.promises]
     assert any("not promised any more" in text for text in found.unpromised)
+
+
+def test_of_many_categories_one_promise_speaks_for_all():
+    gate = gate_of(accuracy=0.7, n_rows=2_400, about={"by": np.arange(2_400) % 12})
+    made = card(gate)
+    assert [one.about for one in made.promises][:2] == ["accepted rows, by category", "p-values"]
+    assert made.promises[0].promise.startswith("12 of 12 categories are certified, each by itself.")
+    assert len(next(table for table in made.evidence if table.title == "Categories").rows) == 12

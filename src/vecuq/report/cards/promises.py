@@ -13,6 +13,8 @@ from vecuq.ranker import CrossRanker, Ranker
 from vecuq.report.cards import theorems
 from vecuq.report.cards.card import Promise
 
+# Of more categories one promise speaks for all.
+_MOST_CATEGORIES = 8
 _LIKE = "the same model, the same source, the same preparation, and no dependence in time"
 
 
@@ -145,13 +147,15 @@ def _by_category(gate: Gate, found: Certificate, assumption: str, theorem: str) 
         if gate.learned_.simultaneous
         else "The promise of each category holds by itself; that all hold together is not promised."
     )
+    certified = [one for one in found.units if one.certified]
     made = tuple(
-        Promise(f"accepted rows of {one.unit}", one.promise, f"{assumption} {jointly}", theorem)
-        for one in found.units
-        if one.certified
+        Promise(f"accepted rows of {one.unit}", one.promise, f"{assumption} {jointly}", theorem) for one in certified
     )
+    if len(certified) > _MOST_CATEGORIES:  # each is in the table of categories
+        made = (Promise("accepted rows, by category", found.promise, f"{assumption} {jointly}", theorem),)
     failed = [one.unit for one in found.units if not one.certified]
-    names = f"{', '.join(failed[:8])}{f' and {len(failed) - 8:,} more' if len(failed) > 8 else ''}"
+    names = f"{', '.join(failed[:_MOST_CATEGORIES])}"
+    names += f" and {len(failed) - _MOST_CATEGORIES:,} more" if len(failed) > _MOST_CATEGORIES else ""
     others = (f"Nothing is certified for {names}: no row of these is accepted.",) if failed else ()
     unseen = "Nothing is promised about categories without labels: their rows are not accepted."
     return Promised(made, (*others, unseen, *_beside(gate)))
