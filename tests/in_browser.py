@@ -82,3 +82,16 @@ def _note_elsewhere(asked, address, problems):
     same = found.path == home.path if home.scheme == "file" else found.netloc == home.netloc
     if found.scheme not in ("blob", "data") and not same:
         problems.append(f"request elsewhere: {asked.url}")
+
+
+def axe(page, where):
+    """What axe-core complains about, in light and, as to colours, in dark too; and what is too wide."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    page.emulate_media(color_scheme="dark")
+    found += Axe().run(page, options={"runOnly": ["color-contrast"]}).response["violations"]
+    page.emulate_media(color_scheme="light")
+    said = [f"{where}: {one['id']} {[node['html'][:120] for node in one['nodes']][:3]}" for one in found]
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return said if wide <= 0 else [*said, f"{where}: {wide} px too wide"]

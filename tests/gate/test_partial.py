@@ -195,6 +195,7 @@ def test_a_gate_of_counts_says_what_it_cannot_do():
     made = sum(parts_of(Gate(MODEL, accuracy=0.85))).fit()
     with pytest.raises(SettingError, match="fitted to counts"):
         made.coverage_lines(ROWS)
+    assert max(coverage for _, coverage in made.coverage_line()) > 0.5
     with pytest.warns(CalibrationWarning, match="do not prove accuracy 0.9999"):
         sum(parts_of(Gate(MODEL, accuracy=0.9999))).fit()
 

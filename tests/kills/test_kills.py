@@ -65,7 +65,7 @@ WRITERS = {
     "fit": Writer(("fit", "c.csv", *COLUMNS, "-o", "out.vecuq"), ("out.vecuq",)),
     "score": Writer(("score", "m.vecuq", "n.csv", "-o", "out.parquet"), ("out.parquet",)),
     "rank": Writer(("rank", "c.csv", "n.csv", *COLUMNS, "-o", "out"), ("out",)),
-    "report": Writer(("report", "m.vecuq", "n.csv", "-o", "out.html"), ("out.html",)),
+    "report": Writer(("report", "m.vecuq", "n.csv", "-o", "out.html", "--table", "out.csv"), ("out.html", "out.csv")),
     "measure": Writer(("measure", "logits.npz", "--measures", "entropy", "-o", "out.parquet"), ("out.parquet",)),
     "measure answers": Writer(
         ("measure", "answers.jsonl", "--jobs", "1", "--measures", "msp,perplexity", "-o", "out.parquet"),
@@ -124,6 +124,7 @@ READ = {
     "reproduce": {"data_dir"},
     "score": {"samples"},
     # The service writes for as long as it runs; it is killed in tests/service.
+    "report": {"calibration"},
     "serve": {"certificate", "certificate_key", "store", "cache"},
 }
 

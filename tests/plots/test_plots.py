@@ -417,12 +417,11 @@ def test_lines_and_squares_are_what_the_gate_certifies(gate, labelled):
     assert drawn["target 0.85"].get_xdata()[0] == 0.85
 
 
-def test_a_gate_that_keeps_no_labels_shows_its_table(gate, labelled):
+def test_a_gate_without_its_rows_shows_the_line_of_its_own_order(gate, labelled):
     loaded = vecuq.load(gate.to_bytes())
-    assert [line.get_label() for line in plots.coverage_accuracy(loaded, labelled[0]).lines] == [
-        "certified, all at once",
-        "target 0.85",
-    ]
+    drawn = {line.get_label(): line for line in plots.coverage_accuracy(loaded, labelled[0]).lines}
+    assert list(drawn) == ["model (used)", "certified, all at once", "target 0.85"]
+    npt.assert_array_equal(drawn["model (used)"].get_xydata(), gate.coverage_lines(labelled[0])["model"])
     live = LiveGate(gate, audit=0.5)
     assert plots.coverage_accuracy(live).has_data()
 

@@ -104,11 +104,15 @@ def coverage_lines(
 
     The accuracies reach from half to one, closer to each other where errors are rare.
     """
-    accuracies = 1.0 - np.geomspace(0.5, 0.005, 60)
     return {
-        order: [(float(a), coverage_of(again, 1.0 - a, settings.delta)) for a in accuracies]
-        for order, again in _by_order(model, settings, rows, labelled, kept)
+        order: coverage_line(again, settings.delta) for order, again in _by_order(model, settings, rows, labelled, kept)
     }
+
+
+def coverage_line(rows: Labelled, delta: float) -> list[tuple[float, float]]:
+    """Return what the order of labelled rows covers at each certified accuracy; each point holds by itself."""
+    accuracies = 1.0 - np.geomspace(0.5, 0.005, 60)
+    return [(float(a), coverage_of(rows, 1.0 - a, delta)) for a in accuracies]
 
 
 def _by_order(

@@ -14,7 +14,7 @@ from vecuq._draw import fragment
 from vecuq._files import tensor_bytes, write_tensors
 from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, TableError
 from vecuq.gate.certificate import Certificate, certificate_of
-from vecuq.gate.choosing import BEST, coverage_lines
+from vecuq.gate.choosing import BEST, coverage_line, coverage_lines
 from vecuq.gate.doubts import shortfall, warn_unlike
 from vecuq.gate.fitting import learn
 from vecuq.gate.rule import Rule
@@ -305,6 +305,13 @@ class Gate:
             why = "fitted to counts" if learned.labelled.counts is not None else "loaded"
             raise SettingError(f"A gate that was {why} keeps no labelled rows; fit it to rows to draw its picture.")
         return coverage_lines(self.model, self.settings, rows, learned.labelled, kept)
+
+    def coverage_line(self) -> list[tuple[float, float]]:
+        """Return what the gate's own order covers at many certified accuracies, by the labels that it keeps.
+
+        Each point (accuracy, coverage) holds by itself, for all categories together, with the gate's confidence.
+        """
+        return coverage_line(self.learned_.labelled, self.settings.delta)
 
     def certificate(self) -> Certificate:
         """Return what is promised, under which assumption, and what the labels showed."""

@@ -11,7 +11,7 @@ from matplotlib.ticker import PercentFormatter
 from vecuq._draw import GREY, INK, PALETTE
 from vecuq.errors import SettingError
 from vecuq.gate import Gate, LiveGate
-from vecuq.plots.panels import axis_names, label, legend, panel, say
+from vecuq.plots.panels import axis_names, label, legend, panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def coverage_accuracy(gate: Gate | LiveGate, rows: Any = None, *, ax: Axes | Non
         A fitted :class:`vecuq.Gate`; of a live gate, the gate inside it.
     rows
         The labelled rows that it was fitted on, for the lines of all orders. Without them, or for a gate that was
-        loaded or fitted to counts and so keeps no labels, only the squares are drawn.
+        loaded or fitted to counts, the line of its own order is drawn.
     ax
         Axes to draw on; new ones without.
 
@@ -54,10 +54,9 @@ def coverage_accuracy(gate: Gate | LiveGate, rows: Any = None, *, ax: Axes | Non
     'certified accuracy of accepted rows'
     """
     found, axes = gate.gate if isinstance(gate, LiveGate) else gate, panel(ax)
-    lines: Points = {} if rows is None or found.learned_.kept is None else found.coverage_lines(rows)
+    whole = rows is not None and found.learned_.kept is not None
+    lines: Points = found.coverage_lines(rows) if whole else {found.order_: found.coverage_line()}
     table = [(line["accuracy"], line["coverage"]) for line in found.table_]
-    if not lines and not table:
-        return say(axes, "this gate keeps neither labels nor a table of targets")
     target = found.target.value if found.allowed < 1 else None
     quality = "mean quality" if found.target.kind == "quality" else "accuracy"
     return draw_coverage(axes, lines, found.order_, target=target, table=table, word=quality)

@@ -46,7 +46,10 @@ def _coverage(decision: Decision) -> Section:
     from vecuq.plots import coverage_accuracy
 
     axes = coverage_accuracy(decision.gate)
-    caption = "The accuracy that the labels of the gate certify against the share of rows accepted."
+    caption = (
+        "What the labels of the gate certify: on the line each point by itself, for a target chosen beforehand; the "
+        "squares all at once."
+    )
     picture = figure_html(axes, title="Certified accuracy against the share of rows accepted", caption=caption)
     table = sheet_table(Sheet("targets", "What is certified at several targets", tuple(_targets(decision))))
     words = f"Certified with confidence {decision.gate.confidence:g}, all four at once:"

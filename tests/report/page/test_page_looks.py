@@ -5,6 +5,8 @@ from itertools import pairwise
 import pytest
 from facts_by_hand import facts_of, fitted, new_rows
 
+from in_browser import axe
+
 HOSTILE = ("</script><script>window.broken=1</script>", "<!-- <script>", "预测熵" * 30, "عدم اليقين", "=1+1")
 CELLS = (
     "<img src=x onerror=window.broken=1>",
@@ -29,19 +31,6 @@ def hostile():
     facts["rows"] |= {"n_such": 5000, "n_rows": 9000, "table": "javascript:alert(1)/flagged rows.csv"}
     facts["provenance"] = [{"name": "<u>file</u>", "value": "</td><script>window.broken=1</script>"}]
     return facts
-
-
-def axe(page, where):
-    """What axe-core complains about, in light and, as to colours, in dark too; and what is too wide."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page).response["violations"]
-    page.emulate_media(color_scheme="dark")
-    found += Axe().run(page, options={"runOnly": ["color-contrast"]}).response["violations"]
-    page.emulate_media(color_scheme="light")
-    said = [f"{where}: {one['id']} {[node['html'][:120] for node in one['nodes']][:3]}" for one in found]
-    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    return said if wide <= 0 else [*said, f"{where}: {wide} px too wide"]
 
 
 @pytest.mark.parametrize("width", [400, 1280])

@@ -146,6 +146,7 @@ GOOD_LINES = (
     "report model.vecuq new.csv",
     "report model.vecuq calibration.parquet -o report.html",
     "report model.vecuq labelled.csv --ood is_ood -o report.html",
+    "report model.vecuq labelled.csv --quality quality --by id --alpha 0.2 --table flagged.csv -o report.html",
     "evaluate labelled.csv --ood is_ood --resamples 5",
     "evaluate labelled.csv --quality quality --resamples 5 --curves curves.svg -o tables.md",
     "compare calibration.parquet labelled.csv --ood is_ood --resamples 5",
