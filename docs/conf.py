@@ -97,5 +97,6 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
+    "image_scrapers": ("whole_figures.scraped",),
     "image_srcset": ["2x"],
 }
