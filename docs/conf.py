@@ -54,13 +54,14 @@ numpydoc_xref_param_type = False
 html_theme = "pydata_sphinx_theme"
 html_title = "vecuq"
 html_static_path = ["_static"]
+html_favicon = "_static/mark.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_context = {"default_mode": "auto"}
 toc_object_entries_show_parents = "hide"
 html_copy_source = False
 html_theme_options = {
-    "logo": {"text": "vecuq"},
+    "logo": {"text": "vecuq", "image_light": "_static/mark.svg", "image_dark": "_static/mark.svg", "alt_text": ""},
     "header_links_before_dropdown": 6,
     "navigation_with_keys": False,
     "show_prev_next": True,
@@ -96,5 +97,6 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
+    "image_scrapers": ("whole_figures.scraped",),
     "image_srcset": ["2x"],
 }
