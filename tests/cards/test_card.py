@@ -394,6 +394,30 @@ def test_labels_that_were_kept_for_it_are_put_beside_the_promises(run, tmp_path)
     assert f"| ROC-AUC of the uncertainty for errors | {area:.3f} |" in of_model
 
 
+def test_a_model_is_measured_with_its_groups_and_without_rows_that_have_no_score(run, refused, tmp_path):
+    rows, correct = scores(400, 9)
+    lines = [f"{a},{b},{int(ok)},{k // 40}" for k, (a, b, ok) in enumerate(zip(*rows.values(), correct, strict=True))]
+    lines[0] = f",{lines[0].split(',', 1)[1]}"
+    (tmp_path / "later.csv").write_text("\n".join(["entropy,knn,ok,session", *lines]))
+    model_of().save(tmp_path / "model.vecuq")
+    words = ("card", tmp_path / "model.vecuq", "-o", "-", "--evaluation", tmp_path / "later.csv", "--correct", "ok")
+    alone, grouped = run(*words).stdout, run(*words, "--group", "session").stdout
+    assert "| left out, without a score | 1 |" in alone
+    by_rows, by_groups = (
+        re.search(rf"for independent {unit} \| (.*) \|", text)[1]
+        for unit, text in (("rows", alone), ("groups", grouped))
+    )
+    assert by_rows != by_groups
+    assert "not by category. Leave --by out" in refused(*words, "--by", "session")
+
+
+def test_a_text_file_of_the_owner_that_is_not_there_is_refused(refused, run, tmp_path):
+    model_of().save(tmp_path / "model.vecuq")
+    words = ("card", tmp_path / "model.vecuq", "-o", "-", "--owner")
+    assert "There is no file" in refused(*words, tmp_path / "owner.md")
+    assert "See our file owner" in run(*words, "See our file owner.md").stdout
+
+
 def test_labels_for_a_card_need_their_column_and_a_thing_that_they_can_measure(run, refused, tmp_path):
     write_labelled(tmp_path / "later.csv", 9)
     thing("budget").save(tmp_path / "budget.vecuq")

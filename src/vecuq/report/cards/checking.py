@@ -87,7 +87,7 @@ def _audit(subject: Subject, gate: Gate, rows: str, by: str) -> Check:
     """Return how later labels show whether a promise was kept; those of groups are drawn and counted by group."""
     grouped = gate.learned_.labelled.groups is not None
     labels = "--wrong LABEL" if subject.takes_answers else "--correct IS_CORRECT"
-    labels = "--correct QUALITY" if gate.target.kind == "quality" else labels
+    labels = "--quality-column QUALITY" if gate.target.kind == "quality" else labels
     no_draw = subject.takes_answers or grouped
     drawn = () if no_draw else (f"vecuq sample later.{rows} -n 500 -o to_label.csv",)
     later = f"later.{rows}" if subject.takes_answers else "labelled.csv"
