@@ -218,6 +218,13 @@ def test_the_purpose_names_the_guard_and_speaks_of_thresholds_only_where_there_a
     assert average.endswith("Every category is decided by itself.")
 
 
+def test_the_card_says_by_what_a_classifier_is_recognised():
+    model = KINDS["classifier"]()
+    assert "its probabilities at some points" in card(model).inputs[0]
+    model.steps_.probe_ = model.steps_.row_probe_ = None  # as for rows that are no numbers
+    assert "another one of the same kind is not noticed" in card(model).inputs[0]
+
+
 def test_a_promise_is_headed_by_what_it_is_about():
     parts = {"by": np.array(["a", "b"])[np.arange(600) % 2]}
     made = card(gate_of(cost_wrong=10.0, cost_review=1.0, about=parts))

@@ -128,7 +128,7 @@ def _raw(pipeline: Any) -> tuple[str, ...]:
         return (
             f"Raw rows: {steps.n_features_in_:,} features, as the classifier takes them ({steps.kind_}, "
             f"{len(steps.classes_):,} classes). The classifier is not in the file: it must be given when the file is "
-            f"loaded, and another one is refused.",
+            f"loaded, and another one is refused, {_recognised(steps)}.",
         )
     if isinstance(pipeline, AnswerPipeline):
         made = pipeline.made_
@@ -139,6 +139,13 @@ def _raw(pipeline: Any) -> tuple[str, ...]:
             f"are compared: {_comparison(pipeline)}.",
         )
     return ()
+
+
+def _recognised(steps: Any) -> str:
+    """Return by what a classifier is recognised; where it takes no plain numbers, not by its probabilities."""
+    if steps.probe_ is None and steps.row_probe_ is None:
+        return "by its kind, classes and features only: another one of the same kind is not noticed"
+    return "by its kind, classes, features and its probabilities at some points"
 
 
 def _looks(pipeline: VecUQPipeline) -> str:
