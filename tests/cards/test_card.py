@@ -123,7 +123,7 @@ def test_the_theorem_is_that_of_the_target(kind):
 def test_each_category_has_its_promise_and_others_are_named():
     made = card(thing("categories"))
     assert [one.about for one in made.promises[:2]] == ["accepted rows of a", "accepted rows of b"]
-    assert "holds by itself" in made.promises[0].assumption
+    assert "holds by itself" in made.promises[0].promise
     assert any("categories without labels" in text for text in made.unpromised)
     assert [table.title for table in made.evidence] == ["Flags", "What the labels showed", "Categories"]
 
@@ -182,6 +182,84 @@ def test_the_commands_of_a_card_run_as_they_stand(run, tmp_path, monkeypatch):
                 assert printed.split()[0] in card("gate.vecuq" if name == "gate.vecuq" else name).to_markdown()
             else:
                 assert run(*words).exit_code == 0, line
+
+
+def test_the_commands_of_a_gate_with_groups_or_categories_run_as_they_stand(run, tmp_path, monkeypatch):
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    monkeypatch.chdir(tmp_path)
+    rows, correct = scores(600, 6)
+    parts = {"CATEGORY": np.array(["a", "b"])[np.arange(600) % 2], "GROUP": np.arange(600) // 3}
+    parquet.write_table(pa.table({**rows, **parts}), "fresh.parquet")
+    csv.write_csv(pa.table({**rows, **parts, "IS_CORRECT": correct.astype(int)}), "labelled.csv")
+    for kind in ("categories", "groups of labels"):
+        thing(kind).save("gate.vecuq")
+        lines = [line for check in card("gate.vecuq").checks for line in check.lines]
+        tried = [shlex.split(line)[1:] for line in lines if line.startswith(("vecuq audit", "vecuq score"))]
+        assert [words[0] for words in tried] == ["audit", "score"]
+        assert [run(*words).exit_code for words in tried] == [0, 0], kind
+
+
+def test_a_gate_that_promises_nothing_has_nothing_to_audit_and_no_limit_of_its_promise():
+    with pytest.warns(CalibrationWarning, match="do not prove"):
+        made = card(gate_of(accuracy=0.999, n_rows=100))
+    assert not any("audit" in line for check in made.checks for line in check.lines)
+    assert not any(text.startswith("Categories") for text in made.limits)
+
+
+def test_the_purpose_names_the_guard_and_speaks_of_thresholds_only_where_there_are_some():
+    assert "It never accepts rows with a p-value below 0.05." in card(thing("guard")).purpose[0]
+    assert "guard" not in card(thing("accuracy")).purpose[0]
+    parts = {"by": np.array(["a", "b"])[np.arange(600) % 2]}
+    assert "Every category has a threshold" in card(thing("categories")).purpose[0]
+    average = card(gate_of(accuracy=0.8, promise="average", about=parts)).purpose[0]
+    assert "threshold" not in average
+    assert average.endswith("Every category is decided by itself.")
+
+
+def test_the_card_says_by_what_a_classifier_is_recognised():
+    model = KINDS["classifier"]()
+    assert "its probabilities at some points" in card(model).inputs[0]
+    model.steps_.probe_ = model.steps_.row_probe_ = None  # as for rows that are no numbers
+    assert "another one of the same kind is not noticed" in card(model).inputs[0]
+
+
+def test_a_promise_is_headed_by_what_it_is_about():
+    parts = {"by": np.array(["a", "b"])[np.arange(600) % 2]}
+    made = card(gate_of(cost_wrong=10.0, cost_review=1.0, about=parts))
+    assert [one.about for one in made.promises[:2]] == ["costs of a", "costs of b"]
+    assert card(thing("recall")).promises[0].about == "wrong rows"
+    assert card(thing("precision")).promises[0].about == "flagged rows"
+
+
+def test_of_a_pool_the_card_names_the_categories_and_promises_nothing_of_each():
+    names = np.array(["a"] * 560 + ["few"] * 20 + ["<rare>"] * 20)
+    made = card(gate_of(accuracy=0.8, about={"by": names}))
+    (pool,) = [text for text in made.unpromised if "pool 'pooled'" in text]
+    assert "<rare>, few" in pool
+    assert not any("pool '" in text for text in card(thing("categories")).unpromised)
+
+
+def test_categories_that_hold_together_share_the_probability_to_fail():
+    parts = {"by": np.array(["a", "b"])[np.arange(600) % 2], "simultaneous": True}
+    made = card(gate_of(accuracy=0.8, about=parts)).promises[0]
+    assert "hold together, with this confidence" in made.promise
+    assert "Bonferroni" in made.theorem
+    assert "Bonferroni" not in card(thing("categories")).promises[0].theorem
+    average = card(gate_of(accuracy=0.8, promise="average", about=parts)).promises[0]
+    assert "confidence" not in average.promise
+    assert "Bonferroni" not in average.theorem
+
+
+def test_groups_of_a_cross_model_are_counted_and_named():
+    rows, _ = scores(100, 0)
+    model = VecUQ(columns=["entropy", "knn"], flip=[], holdback="cross").fit(rows, groups=np.arange(100) // 4)
+    made = card(model)
+    assert "New groups of rows are exchangeable with the 25 calibration groups" in made.promises[0].assumption
+    assert "Lee, Barber and Willett" in made.promises[0].theorem
+    assert not any(text.startswith("Sessions") for text in made.limits)
+    assert dict(made.provenance.rows)["held-back groups"] == "25"
 
 
 HOSTILE = "<script>alert(1)</script>| `x` [a](javascript:b) www.x.org http://y \u202e **b** \n# h"
@@ -321,6 +399,30 @@ def test_labels_that_were_kept_for_it_are_put_beside_the_promises(run, tmp_path)
 
     area = roc_auc(load(tmp_path / "model.vecuq").uncertainty(scores(400, 9)[0]), ~correct)
     assert f"| ROC-AUC of the uncertainty for errors | {area:.3f} |" in of_model
+
+
+def test_a_model_is_measured_with_its_groups_and_without_rows_that_have_no_score(run, refused, tmp_path):
+    rows, correct = scores(400, 9)
+    lines = [f"{a},{b},{int(ok)},{k // 40}" for k, (a, b, ok) in enumerate(zip(*rows.values(), correct, strict=True))]
+    lines[0] = f",{lines[0].split(',', 1)[1]}"
+    (tmp_path / "later.csv").write_text("\n".join(["entropy,knn,ok,session", *lines]))
+    model_of().save(tmp_path / "model.vecuq")
+    words = ("card", tmp_path / "model.vecuq", "-o", "-", "--evaluation", tmp_path / "later.csv", "--correct", "ok")
+    alone, grouped = run(*words).stdout, run(*words, "--group", "session").stdout
+    assert "| left out, without a score | 1 |" in alone
+    by_rows, by_groups = (
+        re.search(rf"for independent {unit} \| (.*) \|", text)[1]
+        for unit, text in (("rows", alone), ("groups", grouped))
+    )
+    assert by_rows != by_groups
+    assert "not by category. Leave --by out" in refused(*words, "--by", "session")
+
+
+def test_a_text_file_of_the_owner_that_is_not_there_is_refused(refused, run, tmp_path):
+    model_of().save(tmp_path / "model.vecuq")
+    words = ("card", tmp_path / "model.vecuq", "-o", "-", "--owner")
+    assert "There is no file" in refused(*words, tmp_path / "owner.md")
+    assert "See our file owner" in run(*words, "See our file owner.md").stdout
 
 
 def test_labels_for_a_card_need_their_column_and_a_thing_that_they_can_measure(run, refused, tmp_path):

@@ -307,6 +307,44 @@ def test_another_classifier_than_the_fitted_one_is_refused_when_loading(model, f
         load(model.ranker_.to_bytes(), estimator=forest)
 
 
+def test_a_pipeline_is_told_from_its_last_step_and_from_one_with_another_scaler():
+    whole = make_pipeline(StandardScaler(), LogisticRegression()).fit(5.0 * X_TRAIN, Y_TRAIN)
+    saved = from_estimator(whole, 5.0 * X_TRAIN, Y_TRAIN, 5.0 * X_CALIBRATION).to_bytes()
+    with pytest.raises(ModelFileError, match="what prepares its rows is nothing, and StandardScaler was needed"):
+        load(saved, estimator=whole[-1])
+    with pytest.raises(ModelFileError, match="probabilities differ"):
+        load(saved, estimator=make_pipeline(StandardScaler().fit(X_TRAIN), whole[-1]))
+    again = load(load(saved, estimator=whole).to_bytes(), estimator=whole)
+    assert again.to_bytes() == saved
+
+
+def test_another_classifier_is_refused_also_where_no_distance_is_measured():
+    first = LogisticRegression().fit(X_TRAIN, Y_TRAIN)
+    saved = from_estimator(first, X_TRAIN, Y_TRAIN, X_CALIBRATION, measures=["entropy"]).to_bytes()
+    with pytest.raises(ModelFileError, match="probabilities differ"):
+        load(saved, estimator=LogisticRegression(C=0.01).fit(X_TRAIN, Y_TRAIN))
+    load(saved, estimator=first).uncertainty(X_NEW)
+
+
+def test_wide_sparse_rows_are_never_made_dense_all_at_once(monkeypatch):
+    rows = sparse.random(1_200, 5_000, density=0.002, format="csr", random_state=0)
+    y = np.arange(1_000) % 2
+    model = LogisticRegression().fit(rows[:1_000], y)
+    dense, usual = [], type(rows).toarray
+    monkeypatch.setattr(type(rows), "toarray", lambda self: dense.append(self.shape[0]) or usual(self))
+    with pytest.warns(CalibrationWarning, match="5,000 features"):
+        made = from_estimator(model, rows[:1_000], y, rows[1_000:])
+    assert made.measures_ == ("entropy",)
+    assert dense == [400]  # two million numbers, for the points at which the classifier is recognised
+    with pytest.warns(CalibrationWarning, match="200 of 200 calibration rows are training rows"):
+        from_estimator(model, rows[:1_000], y, rows[:200], measures=["entropy"])
+
+
+def test_texts_by_themselves_are_refused_with_what_to_do(forest):
+    with pytest.raises(TableError, match="Encode them first"):
+        from_estimator(forest, ["a text", "another"], [0, 1], ["a third"])
+
+
 def test_without_its_classifier_a_loaded_pipeline_describes_itself_and_measures_nothing(model):
     again = load(model.to_bytes())
     assert again.describe() == model.describe()

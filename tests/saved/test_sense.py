@@ -388,6 +388,7 @@ SAID_IN_USE = {
     *("flip", "rows.hashes", "settings.anchors", "settings.reference"),
     # What another classifier has, or says.
     *("classes", "classifier", "members", "n_features", "features/centre", "features/probe", "features/spread"),
+    "prepared_by",
 }
 QUICK = (
     "evaluation",

@@ -87,8 +87,15 @@ class Classifier:
         name = type(self.last).__name__
         return name if len(self.parts) == 1 else f"{len(self.parts)} classifiers, the first of them {name}"
 
-    def at(self, points: Array) -> Array | None:
+    @property
+    def prepared_by(self) -> tuple[str, ...]:
+        """What prepares the rows for the last step, by the names of the types."""
+        return tuple(type(one).__name__ for step in self.steps for _, one in step.steps)
+
+    def at(self, points: Array, *, whole: bool = False) -> Array | None:
         """Return the probabilities at points in the space of the prepared features; None if that cannot be had.
+
+        With ``whole``, points are in the space of the rows, and all that prepares them takes part.
 
         The same classifier gives the same ones for ever, which is how another one is recognised.
         """
@@ -97,7 +104,8 @@ class Classifier:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of feature names, which points do not have
-                found = [np.asarray(_taken_apart(part)[1].predict_proba(points)) for part in self.parts]
+                asked = self.parts if whole else [_taken_apart(part)[1] for part in self.parts]
+                found = [np.asarray(one.predict_proba(points)) for one in asked]
             mean = np.asarray(np.mean(found, axis=0), dtype=float)
         except Exception:  # classifiers of any package, which may need frames, categories or anything else
             return None

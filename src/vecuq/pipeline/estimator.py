@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -196,7 +197,7 @@ class EstimatorPipeline(RankedMeasures, BaseEstimator):  # type: ignore[misc]
 def _warn_trained_on(steps: EstimatorMeasures, train: Any, calibration: Any) -> None:
     """Warn of calibration rows that are training rows, where more are than repeated rows explain."""
     try:
-        known, new = (row_hashes(numbers_of(steps.classifier.prepared(rows))) for rows in (train, calibration))
+        known, new = (_hashes(steps.classifier.prepared(rows)) for rows in (train, calibration))
     except TableError:  # no numbers to compare
         return
     shared = int(np.isin(new, known).sum())
@@ -208,3 +209,11 @@ def _warn_trained_on(steps: EstimatorMeasures, train: Any, calibration: Any) -> 
             f"will look more uncertain than they are, and too many will be flagged. Give rows that it has not seen.",
             CalibrationWarning,
         )
+
+
+def _hashes(prepared: Any) -> NDArray[np.uint64]:
+    """Return a hash of every row; of sparse rows, which dense would fill the memory, that of two random sums."""
+    if not hasattr(prepared, "toarray"):
+        return row_hashes(numbers_of(prepared))
+    draws = np.random.default_rng(0).normal(size=(prepared.shape[1], 2))
+    return row_hashes(np.asarray(prepared @ draws, dtype=float))

@@ -24,14 +24,13 @@ from vecuq.pipeline.asking import Classifier
 from vecuq.pipeline.estimator import EstimatorPipeline
 from vecuq.pipeline.estimator_measures import NEAREST, EstimatorMeasures, found_measures
 from vecuq.pipeline.feature_scale import FeatureScale
-from vecuq.pipeline.probing import PROBES, probe_of
+from vecuq.pipeline.probing import PROBES, RowProbe, alike, probe_of
 from vecuq.pipeline.sense import density_of
 from vecuq.ranker import Ranker, VecUQ, ranker_of
 from vecuq.ranker import parts_of as ranker_parts
 
 KIND = "estimator_pipeline"
 _MODERATE, _SPREAD, _SHARE = between(-1e150, 1e150), between(1e-150, 1e150), between(-1e-6, 1.0 + 1e-6)
-_ALIKE = 1e-6
 
 
 class EstimatorHeader(Struct):
@@ -45,6 +44,7 @@ class EstimatorHeader(Struct):
     measures: Names
     left_out: dict[str, str]
     ranker: dict[str, Any]
+    prepared_by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         unique_names(self.measures)
@@ -65,6 +65,9 @@ def parts_of(pipeline: EstimatorPipeline) -> tuple[str, dict[str, Any], dict[str
     if steps.scale_ is not None:
         arrays |= {"features/centre": steps.scale_.centre, "features/spread": steps.scale_.spread}
         arrays |= {} if steps.probe_ is None else {"features/probe": steps.probe_}
+    if steps.row_probe_ is not None:
+        scale = steps.row_probe_.scale
+        arrays |= {"rows/centre": scale.centre, "rows/spread": scale.spread, "rows/said": steps.row_probe_.said}
     names = getattr(steps, "feature_names_in_", None)
     header = {
         "classifier": steps.kind_,
@@ -75,6 +78,7 @@ def parts_of(pipeline: EstimatorPipeline) -> tuple[str, dict[str, Any], dict[str
         "measures": list(steps.measures_),
         "left_out": dict(steps.left_out_),
         "ranker": model,
+        "prepared_by": list(steps.prepared_by_),
     }
     return KIND, header, arrays
 
@@ -90,6 +94,7 @@ def estimator_of(header: dict[str, Any], arrays: dict[str, Array], estimator: An
     steps = EstimatorMeasures(estimator, measures=list(known.measures))
     steps.kind_, steps.n_members_, steps.measures_ = known.classifier, known.members, known.measures
     steps.left_out_, steps.n_features_in_ = dict(known.left_out), known.n_features
+    steps.prepared_by_, steps.row_probe_ = known.prepared_by, _row_probe_of(known, under("rows/", arrays))
     steps.classes_ = np.array(known.classes, dtype=object)
     if known.features is not None:
         steps.feature_names_in_ = np.array(known.features, dtype=object)
@@ -131,6 +136,19 @@ def _scale_of(
     return FeatureScale(found["centre"], found["spread"]), found.get("probe")
 
 
+def _row_probe_of(known: EstimatorHeader, found: dict[str, Array]) -> RowProbe | None:
+    """Return what the classifier said of rows as they come, if the file has it."""
+    if not found:
+        return None
+    table = {
+        "centre": Numbers("d", _MODERATE),
+        "spread": Numbers("d", _SPREAD),
+        "said": Numbers("probes classes", _SHARE),
+    }
+    check_arrays(found, table, d=known.n_features, classes=len(known.classes), probes=PROBES)
+    return RowProbe(FeatureScale(found["centre"], found["spread"]), found["said"])
+
+
 def _check_sizes(steps: EstimatorMeasures) -> None:
     """Raise if a distance is of other features than those that have a scale."""
     for name, density in steps.densities_.items():
@@ -144,12 +162,14 @@ def _give(steps: EstimatorMeasures, known: EstimatorHeader, estimator: Any) -> N
     classifier = Classifier.of(estimator, steps.classes_)
     _same("its classes", [_name_of(one) for one in classifier.classes], list(known.classes))
     _same("its kind", classifier.kind, known.classifier)
+    _same("what prepares its rows", _in_words(classifier.prepared_by), _in_words(known.prepared_by))
     found = getattr(classifier.parts[0], "n_features_in_", known.n_features)
     _same("its number of features", int(found), known.n_features)
     if known.members not in (1, classifier.n_members):
         _same("its number of members", classifier.n_members, known.members)
-    probe = None if steps.probe_ is None else probe_of(classifier, steps.scale_)
-    if steps.probe_ is not None and (probe is None or np.abs(probe - steps.probe_).max() > _ALIKE):
+    by_features = steps.probe_ is None or alike(probe_of(classifier, steps.scale_), steps.probe_)
+    by_rows = steps.row_probe_ is None or steps.row_probe_.recognises(classifier)
+    if not (by_features and by_rows):
         raise ModelFileError(
             "This is another classifier than the one that the file was fitted with: their probabilities differ. Give "
             "that one, or fit again: a promise holds for one classifier."
@@ -163,6 +183,10 @@ def _same(what: str, found: Any, needed: Any) -> None:
             f"This is another classifier than the one that the file was fitted with: {what} is "
             f"{one_line(found, most=80)}, and {one_line(needed, most=80)} was needed."
         )
+
+
+def _in_words(names: tuple[str, ...]) -> str:
+    return ", ".join(names) or "nothing"
 
 
 def _name_of(one: Any) -> str:

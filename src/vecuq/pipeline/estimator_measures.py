@@ -17,7 +17,7 @@ from vecuq.measures import KNearestEuclidean, Measure, find_measures, measure
 from vecuq.outputs import ClassifierOutputs
 from vecuq.pipeline.asking import Classifier, n_rows_of, numbers_of, refuse_other, some_rows
 from vecuq.pipeline.feature_scale import MOST_FEATURES, FeatureScale, representatives
-from vecuq.pipeline.probing import probe_of
+from vecuq.pipeline.probing import RowProbe, probe_of
 from vecuq.table import ScoreTable
 
 NEAREST = Measure(
@@ -80,6 +80,8 @@ class EstimatorMeasures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     densities_: dict[str, Any]
     scale_: FeatureScale | None  # None where no distance is measured
     probe_: Array | None  # what the classifier says at some points, by which it is recognised
+    row_probe_: RowProbe | None  # the same of rows as they come, where the features above do not stand for them
+    prepared_by_: tuple[str, ...]  # what prepares the rows, by name
     n_features_in_: int
     _classifier: Classifier
 
@@ -111,6 +113,9 @@ class EstimatorMeasures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._settle_members(chosen, asked="mutual_information" in (wanted or ()))
         self._fit_distances(chosen, labels[kept], wanted)
         self.probe_ = probe_of(self._classifier, self.scale_)
+        self.prepared_by_ = self._classifier.prepared_by
+        known = self.probe_ is not None and not self.prepared_by_
+        self.row_probe_ = None if known else RowProbe.of(self._classifier, chosen)
         columns = self._usual() if wanted is None else wanted
         self.measures_ = tuple(name for name in columns if name not in self.left_out_)
         return self
@@ -193,8 +198,9 @@ class EstimatorMeasures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not len(names):
             return
         try:
-            features = numbers_of(self._classifier.prepared(rows))
-            _refuse_wide(features)
+            prepared = self._classifier.prepared(rows)
+            _refuse_wide(prepared)  # before sparse ones become dense
+            features = numbers_of(prepared)
         except TableError as error:
             if wanted is not None:
                 raise
@@ -255,6 +261,11 @@ def found_measures(names: Sequence[str]) -> list[Measure]:
 def _rows_of(X: Any) -> Any:
     """Return rows as they came; what is neither a frame nor an array becomes one. One row by itself is refused."""
     rows = _compressed(X) if hasattr(X, "tocsr") else X if hasattr(X, "shape") else np.asarray(X)
+    if len(rows.shape) == 1 and len(rows) and isinstance(rows[0], str):
+        raise TableError(
+            "Rows of features are needed, and texts came. Encode them first, X = pipeline[:-1].transform(texts), and "
+            "give the classifier that takes the result, pipeline[-1]."
+        )
     if len(rows.shape) != 2:
         raise TableError(
             f"Rows of features must have shape (rows, features); got {shape_of(rows)}. Reshape your data: one row by "
@@ -289,9 +300,10 @@ def _class_numbers(y: Any, classes: NDArray[Any], n_rows: int) -> NDArray[np.int
     return np.array([places[value] for value in labels.tolist()], dtype=np.intp)
 
 
-def _refuse_wide(features: Array) -> None:
-    if features.shape[1] > MOST_FEATURES:
+def _refuse_wide(features: Any) -> None:
+    n_features = np.shape(features)[-1]
+    if n_features > MOST_FEATURES:
         raise TableError(
-            f"Distances in {features.shape[1]:,} features say little; {MOST_FEATURES:,} is the most. Reduce them in a "
+            f"Distances in {n_features:,} features say little; {MOST_FEATURES:,} is the most. Reduce them in a "
             f"scikit-learn Pipeline with the classifier, or leave distances out: measures=['entropy', 'margin']."
         )

@@ -2,18 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from vecuq._check import Array
-from vecuq.pipeline.asking import Classifier
+from vecuq.errors import TableError
+from vecuq.pipeline.asking import Classifier, n_rows_of, numbers_of, some_rows
 from vecuq.pipeline.feature_scale import FeatureScale
 
 PROBES = 16
+# Probabilities that differ by more are those of another classifier; trees add up in single precision.
+_ALIKE = 1e-6
+# So many numbers of the training rows say where points should lie; more cannot be moderate ones.
+_ENTRIES, _MODERATE = 2_000_000, 1e150
 
 
-def probe_of(classifier: Classifier, scale: FeatureScale | None) -> Array | None:
-    """Return what a classifier says at points around the training rows; None where it takes no plain numbers."""
+def probe_of(classifier: Classifier, scale: FeatureScale | None, *, whole: bool = False) -> Array | None:
+    """Return what a classifier says at points around the training rows; None where it takes no plain numbers.
+
+    Points are of the features that its last step gets, or with ``whole`` of rows as they come.
+    """
     if scale is None:
         return None
     draws = np.random.default_rng(0).normal(size=(PROBES, len(scale.centre)))
-    return classifier.at(scale.centre + scale.spread * draws)
+    return classifier.at(scale.centre + scale.spread * draws, whole=whole)
+
+
+def alike(found: Array | None, known: Array) -> bool:
+    """Whether a classifier says what the known one said."""
+    return found is not None and bool(np.abs(found - known).max() <= _ALIKE)
+
+
+@dataclass(frozen=True, eq=False)
+class RowProbe:
+    """What a classifier says of points in the space of its rows, with all that prepares these.
+
+    It tells a Pipeline from its last step, and from one whose scaler was fitted to other rows.
+    """
+
+    scale: FeatureScale
+    said: Array  # (probes, classes)
+
+    @staticmethod
+    def of(classifier: Classifier, rows: Any) -> RowProbe | None:
+        """Ask a classifier at points around some training rows; None where rows are no numbers of moderate size."""
+        few = max(PROBES, _ENTRIES // max(int(rows.shape[1]), 1))
+        try:
+            features = numbers_of(some_rows(rows, slice(0, min(few, n_rows_of(rows)))))
+        except TableError:
+            return None
+        if np.abs(features[np.isfinite(features)]).max(initial=0.0) > _MODERATE:
+            return None
+        scale = FeatureScale.of(features)
+        said = probe_of(classifier, scale, whole=True)
+        return None if said is None else RowProbe(scale, said)
+
+    def recognises(self, classifier: Classifier) -> bool:
+        """Whether a classifier says the same at the same points."""
+        return alike(probe_of(classifier, self.scale, whole=True), self.said)

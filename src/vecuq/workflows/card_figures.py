@@ -62,15 +62,25 @@ def _outward(lower: float, upper: float) -> str:
 
 
 def _of_order(model: Any, table: Path, labels: LabelColumns) -> tuple[tuple[str, str], ...]:
+    """Return how well a model finds errors; rows of one group are drawn together for the interval."""
+    if labels.by is not None:
+        raise TableError("A model is measured on all rows together, not by category. Leave by= out.")
     rows = read_labelled(model, table, labels)
     wrong = rows.correct < 0.5
     if np.isnan(rows.correct).any() or wrong.all() or not wrong.any():
         raise TableError("A model is measured by rows that all have labels, right ones and wrong ones among them.")
     scores = {"uncertainty": np.asarray(model.uncertainty(rows.rows), dtype=float)}
     drawn = Bootstrap()
-    found = evaluate(scores, error=wrong, metrics=["error roc_auc"], bootstrap=drawn).rows()[0]
+    how: Any = {"metrics": ["error roc_auc"], "bootstrap": drawn, "groups": rows.groups}
+    done = evaluate(scores, error=wrong, **how)
+    found = done.rows()[0]
+    units = "rows" if rows.groups is None else "groups"
     return (
         ("labelled rows", f"{len(rows):,}, {int(wrong.sum()):,} of them wrong"),
+        *((("left out, without a score", f"{done.n_left_out:,}"),) if done.n_left_out else ()),
         ("ROC-AUC of the uncertainty for errors", f"{found['value']:.3f}"),
-        (f"its {100 * drawn.level:g} % interval, for independent rows", f"{found['low']:.3f} to {found['high']:.3f}"),
+        (
+            f"its {100 * drawn.level:g} % interval, for independent {units}",
+            f"{found['low']:.3f} to {found['high']:.3f}",
+        ),
     )

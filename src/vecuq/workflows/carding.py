@@ -18,6 +18,7 @@ from vecuq.workflows.places import refuse_place
 # What is written, by the ending of the name; the kinds are those of `contents`. No text counts as a card that may be
 # replaced: its owner may have filled it in.
 _KINDS = {".md": "card", ".html": "page", ".htm": "page"}
+_TEXTS = (".txt", ".md")
 _NO_LABELS = LabelColumns()
 # An intended use is a page or two, never more.
 _MOST_TEXT = 100_000
@@ -49,6 +50,7 @@ def make_card(
     """
     if is_table_name(file):
         raise TableError(f"{file} is a table; a card is about a saved model, gate or pipeline.")
+    existing_file(file)
     if out is not None and not is_stdio(out):
         reads = [path for path in (file, evaluation, *filter(_is_file, vars(said).values())) if path is not None]
         refuse_place(out, writes=_kind_of(out), reads=reads, force=force)
@@ -70,12 +72,16 @@ def _kind_of(out: PathLike) -> str:
 
 def _is_file(text: str | None) -> bool:
     """Whether a text is the path of a text file: it ends like one, and the file is there."""
-    return text is not None and os.path.splitext(text)[1].lower() in (".txt", ".md") and os.path.isfile(text)
+    return text is not None and os.path.splitext(text)[1].lower() in _TEXTS and os.path.isfile(text)
+
+
+def _ends_like_a_file(text: str) -> bool:
+    return os.path.splitext(text)[1].lower() in _TEXTS and len(text.split()) == 1
 
 
 def _text_of(text: str | None) -> str | None:
-    """Return a text, or what the text file of that name holds."""
-    if text is None or not _is_file(text):
+    """Return a text, or what the text file of that name holds; a single word that ends like one must be one."""
+    if text is None or not (_is_file(text) or _ends_like_a_file(text)):
         return text
     with existing_file(text).open("rb") as opened:
         content = opened.read(_MOST_TEXT + 1)

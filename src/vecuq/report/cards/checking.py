@@ -60,17 +60,9 @@ def _rows(subject: Subject) -> tuple[Check, ...]:
     name, rows = shlex.quote(subject.name), "jsonl" if subject.takes_answers else "parquet"
     found = []
     gate = subject.gate
-    if gate is not None and gate.target.kind in ("accuracy", "quality") and subject.live is None:
-        by = " --by CATEGORY" if gate.certificate().units else ""
-        labels = "--wrong LABEL" if subject.takes_answers else "--correct IS_CORRECT"
-        drawn = () if subject.takes_answers else (f"vecuq sample later.{rows} -n 500 -o to_label.csv",)
-        later = f"later.{rows}" if subject.takes_answers else "labelled.csv"
-        found.append(
-            Check(
-                "The promise on later rows: draw a random sample, label it, and ask whether the promise was kept.",
-                (*drawn, f"vecuq audit {name} {later} {labels}{by}"),
-            )
-        )
+    by = " --by CATEGORY" if gate is not None and gate.certificate().units else ""
+    if gate is not None and _can_be_audited(gate) and subject.live is None:
+        found.append(_audit(subject, gate, rows, by))
     if subject.live is not None:
         found.append(Check("The state of the audit, with labels that came since.", (f"vecuq live {name}",)))
     if _has_rates(subject):
@@ -78,12 +70,34 @@ def _rows(subject: Subject) -> tuple[Check, ...]:
         found.append(
             Check(
                 f"The false-alarm rate: the share of fresh in-distribution rows that is flagged. {_expected(subject)}",
-                (f"vecuq score {name} {fresh} --alpha 0.05 -o scored.parquet",),
+                (f"vecuq score {name} {fresh}{by} --alpha 0.05 -o scored.parquet",),
             )
         )
     if isinstance(subject.thing, Ranker | Gate) and isinstance(subject.order, Ranker) and subject.pipeline is None:
         found.append(_drift(subject))
     return tuple(found)
+
+
+def _can_be_audited(gate: Gate) -> bool:
+    """Whether there is a promise about accepted rows, which later labels can confirm."""
+    return gate.target.kind in ("accuracy", "quality") and gate.certified_
+
+
+def _audit(subject: Subject, gate: Gate, rows: str, by: str) -> Check:
+    """Return how later labels show whether a promise was kept; those of groups are drawn and counted by group."""
+    grouped = gate.learned_.labelled.groups is not None
+    labels = "--wrong LABEL" if subject.takes_answers else "--correct IS_CORRECT"
+    labels = "--quality-column QUALITY" if gate.target.kind == "quality" else labels
+    no_draw = subject.takes_answers or grouped
+    drawn = () if no_draw else (f"vecuq sample later.{rows} -n 500 -o to_label.csv",)
+    later = f"later.{rows}" if subject.takes_answers else "labelled.csv"
+    sample = "groups at random, label their rows" if grouped else "a random sample, label it"
+    asks = "look at the error rate of one batch" if gate.promise == "average" else "ask whether the promise was kept"
+    group = " --group GROUP" if grouped else ""
+    return Check(
+        f"The promise on later rows: draw {sample}, and {asks}.",
+        (*drawn, f"vecuq audit {shlex.quote(subject.name)} {later} {labels}{by}{group}"),
+    )
 
 
 def _expected(subject: Subject) -> str:

@@ -27,7 +27,6 @@ def _decides(subject: Subject) -> str:
         return ""
     if gate.target.is_certified and not gate.certified_:
         return f"It accepts no {rows}: the labels did not prove {gate.target.words}."
-    by = " Every category has a threshold of its own." if gate.certificate().units else ""
     how = {
         "rows": f"All but the {gate.target.value:g} most uncertain {rows} of a batch are accepted.",
         "average": f"Which {rows} of one batch are accepted depends on the whole batch.",
@@ -35,8 +34,23 @@ def _decides(subject: Subject) -> str:
     if not how and gate.threshold_ is not None:
         how = _up_to(gate, gate.threshold_, rows)
     return (
-        f"It decides which {rows} may be trusted without review; its target is {gate.target.words}. {how}{by}".strip()
+        f"It decides which {rows} may be trusted without review; its target is {gate.target.words}. {how}".strip()
+        + _by_category(gate)
+        + _guarded(gate, rows)
     )
+
+
+def _by_category(gate: Gate) -> str:
+    """Return that categories are decided apart; only a promise of one threshold gives each a threshold."""
+    if not gate.certificate().units:
+        return ""
+    by_threshold = gate.learned_.decider.by_threshold
+    return " Every category has a threshold of its own." if by_threshold else " Every category is decided by itself."
+
+
+def _guarded(gate: Gate, rows: str) -> str:
+    guard = gate.settings.guard
+    return "" if guard is None else f" It never accepts {rows} with a p-value below {guard:g}."
 
 
 def _up_to(gate: Gate, threshold: float, rows: str) -> str:
@@ -114,7 +128,7 @@ def _raw(pipeline: Any) -> tuple[str, ...]:
         return (
             f"Raw rows: {steps.n_features_in_:,} features, as the classifier takes them ({steps.kind_}, "
             f"{len(steps.classes_):,} classes). The classifier is not in the file: it must be given when the file is "
-            f"loaded, and another one is refused.",
+            f"loaded, and another one is refused, {_recognised(steps)}.",
         )
     if isinstance(pipeline, AnswerPipeline):
         made = pipeline.made_
@@ -125,6 +139,13 @@ def _raw(pipeline: Any) -> tuple[str, ...]:
             f"are compared: {_comparison(pipeline)}.",
         )
     return ()
+
+
+def _recognised(steps: Any) -> str:
+    """Return by what a classifier is recognised; where it takes no plain numbers, not by its probabilities."""
+    if steps.probe_ is None and steps.row_probe_ is None:
+        return "by its kind, classes and features only: another one of the same kind is not noticed"
+    return "by its kind, classes, features and its probabilities at some points"
 
 
 def _looks(pipeline: VecUQPipeline) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from vecuq.conformal import held_for_confidence
 from vecuq.gate import Gate
 from vecuq.pipeline import AnswerPipeline, EstimatorPipeline
-from vecuq.report.cards.subject import Subject
+from vecuq.report.cards.subject import Subject, calibration_groups
 
 # A share of the mass, beyond which anchors shape the order as much as rows do.
 _MUCH_ANCHOR = 0.2
@@ -66,7 +66,7 @@ def _witnesses(subject: Subject) -> str:
 def _sessions(subject: Subject, rows: str) -> list[str]:
     """Return what is known of rows that come together; nothing where both model and gate know their groups."""
     order, gate = subject.order, subject.gate
-    single = [] if getattr(order, "n_groups", None) or getattr(order, "groups_", None) is not None else ["calibration"]
+    single = [] if calibration_groups(order) else ["calibration"]
     single += [] if gate is None or gate.learned_.labelled.groups is not None else ["labelled"]
     if not single:
         return []
@@ -94,7 +94,7 @@ def _of_gate(gate: Gate) -> list[str]:
         "Wrong labels: a label that is wrong counts as it stands.",
         _few_labels(gate),
     ]
-    if not gate.certificate().units:
+    if not gate.certificate().units and gate.certified_ and gate.target.kind != "rows":
         found.append(
             "Categories: the promise is about all rows together. In a part of them, a subject or a group of people, "
             "the error rate may be higher."
@@ -107,8 +107,8 @@ def _of_gate(gate: Gate) -> list[str]:
 def _few_labels(gate: Gate) -> str:
     found = gate.certificate()
     return (
-        f"Few labels: the evidence is {found.n_accepted:,} accepted labels. When rows, model or labelling change, it "
-        f"is evidence of the past, and new labels are needed."
+        f"Few labels: the evidence is {found.n_labels:,} labels, {found.n_accepted:,} of them of accepted rows. When "
+        f"rows, model or labelling change, it is evidence of the past, and new labels are needed."
     )
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from vecuq.baselines import Conformal
 from vecuq.gate import Gate
 from vecuq.pipeline import AnswerPipeline
-from vecuq.ranker import Ranker, Settings, Weights, meanings_of
+from vecuq.ranker import CrossRanker, Ranker, Settings, Weights, meanings_of
 from vecuq.report.cards.card import CardTable
-from vecuq.report.cards.subject import Subject, is_cross
+from vecuq.report.cards.subject import Subject, calibration_groups
 
 
 def provenance_of(subject: Subject) -> CardTable:
@@ -36,23 +36,27 @@ def _calibration(subject: Subject) -> dict[str, str]:
     if isinstance(order, Conformal):
         return {
             "calibration rows": f"{len(order.map_rows_):,} learned the order, {len(order.held_rows_):,} were held back",
-            "held-back groups": "" if order.groups_ is None else f"{order.held_.count:,}",
+            "held-back groups": _counted(calibration_groups(order)),
         }
     if not isinstance(order, Ranker):
         return {}
     went = order.diagnostics
     held = f"{went.n_held:,} were held back"
-    if is_cross(subject):
-        held = "each was held back once, from one of five further maps"
+    if isinstance(order, CrossRanker):
+        held = f"each was held back once, from one of {len(order.folds)} further maps"
     weights = Weights.of(order.settings.weights)
     return {
         "calibration rows": f"{went.n_map:,} fitted the map, {held}",
-        "held-back groups": "" if order.n_groups is None else f"{order.n_groups:,}",
+        "held-back groups": _counted(calibration_groups(order)),
         "how rows were held back": _HELD_BY.get(went.held_by, went.held_by) if went.n_held else "",
         "weights of the scores": "" if weights is None else weights.source,
         "fit": f"{'converged' if went.converged else 'did NOT converge'}, marginal error {went.marginal_error:.1e}",
         **_answers(subject.pipeline),
     }
+
+
+def _counted(groups: int | None) -> str:
+    return "" if groups is None else f"{groups:,}"
 
 
 _HELD_BY = {

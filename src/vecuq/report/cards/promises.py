@@ -51,24 +51,30 @@ def _p_values(held: HeldScores) -> Promised:
     said = "A p-value of an in-distribution row is at most alpha with probability at most alpha, for every alpha"
     if held.weights is None:
         average = f"{said}. This holds on average over calibration sets; the set of this file is one of them."
-        return Promised((Promise("p-values", average, _exchangeable(held), theorems.P_VALUES),))
+        return Promised((Promise("p-values", average, _of_held(held), theorems.P_VALUES),))
     average = (
         f"{said}, for a row drawn from a new group. A long group counts as much as a short one. This holds on average "
         f"over calibration sets; the set of this file is one of them."
     )
-    return Promised((Promise("p-values", average, _exchangeable(held), theorems.GROUPED),))
+    return Promised((Promise("p-values", average, _of_held(held), theorems.GROUPED),))
 
 
-def _exchangeable(held: HeldScores) -> str:
-    if held.weights is None:
+def _exchangeable(count: int, which: str, *, grouped: bool) -> str:
+    """Return what p-values assume of new rows and the calibration rows, or groups, that they are counted among."""
+    if not grouped:
         return (
-            f"New in-distribution rows are exchangeable with the {held.count:,} held-back calibration rows: {_LIKE}. "
-            f"Rows that come in sessions or documents are not."
+            f"New in-distribution rows are exchangeable with the {count:,} {which} rows: {_LIKE}. Rows that come in "
+            f"sessions or documents are not."
         )
     return (
-        f"New groups of rows are exchangeable with the {held.count:,} held-back groups, and so are rows within each "
-        f"group: {_LIKE} between groups. A new row belongs to a group that has no calibration row."
+        f"New groups of rows are exchangeable with the {count:,} {which} groups, and so are rows within each group: "
+        f"{_LIKE} between groups. A new row belongs to a group that has no calibration row."
     )
+
+
+def _of_held(held: HeldScores) -> str:
+    grouped = held.weights is not None
+    return _exchangeable(held.count, "held-back" if grouped else "held-back calibration", grouped=grouped)
 
 
 def _flags(held: HeldScores, alpha: float) -> Promised:
@@ -94,7 +100,7 @@ def _flags(held: HeldScores, alpha: float) -> Promised:
     )
     theorem = theorems.P_VALUES if held.weights is None else theorems.GROUPED
     return Promised(
-        (Promise("flags", said, _exchangeable(held) + _of_interval(held, alpha), f"{theorem} {theorems.RATES}"),)
+        (Promise("flags", said, _of_held(held) + _of_interval(held, alpha), f"{theorem} {theorems.RATES}"),)
     )
 
 
@@ -120,9 +126,10 @@ def _cross(order: CrossRanker) -> Promised:
         f"{folds - 1} / (n + {folds}), with n = {n:,} calibration {unit}. This is weaker than what rows that are held "
         f"back once and for all promise."
     )
-    assumption = f"New in-distribution rows are exchangeable with the {n:,} calibration {unit}: {_LIKE}."
+    grouped = order.folds[0].held.weights is not None
+    theorem = f"{theorems.GROUPED} {theorems.CROSS}" if grouped else theorems.CROSS
     return Promised(
-        (Promise("p-values", said, assumption, theorems.CROSS),),
+        (Promise("p-values", said, _exchangeable(n, "calibration", grouped=grouped), theorem),),
         ("No rate is promised for this one calibration set, and there is no threshold on the uncertainty.",),
     )
 
@@ -136,29 +143,55 @@ def promised_by_gate(gate: Gate) -> Promised:
     theorem = theorems.theorem_of_gate(gate)
     if found.units:
         return _by_category(gate, found, assumption, theorem)
-    about = "costs" if gate.target.kind == "cost" else "accepted rows"
-    return Promised((Promise(about, found.promise, assumption, theorem),), _beside(gate))
+    return Promised((Promise(_about(gate), found.promise, assumption, theorem),), _beside(gate))
+
+
+def _about(gate: Gate) -> str:
+    """Return what the promise of a gate is about."""
+    kind = gate.target.kind
+    return {"cost": "costs", "flag_recall": "wrong rows", "flag_precision": "flagged rows"}.get(kind, "accepted rows")
 
 
 def _by_category(gate: Gate, found: Certificate, assumption: str, theorem: str) -> Promised:
     """Return one promise for each category that is certified, and one sentence about the others."""
-    jointly = (
-        "The promises of all categories hold together."
-        if gate.learned_.simultaneous
-        else "The promise of each category holds by itself; that all hold together is not promised."
-    )
+    jointly, theorem = _jointly(gate), f"{theorem}{_shared(gate)}"
     certified = [one for one in found.units if one.certified]
     made = tuple(
-        Promise(f"accepted rows of {one.unit}", one.promise, f"{assumption} {jointly}", theorem) for one in certified
+        Promise(f"{_about(gate)} of {one.unit}", f"{one.promise} {jointly}", assumption, theorem) for one in certified
     )
     if len(certified) > _MOST_CATEGORIES:  # each is in the table of categories
-        made = (Promise("accepted rows, by category", found.promise, f"{assumption} {jointly}", theorem),)
+        made = (Promise(f"{_about(gate)}, by category", f"{found.promise} {jointly}", assumption, theorem),)
     failed = [one.unit for one in found.units if not one.certified]
     names = f"{', '.join(failed[:_MOST_CATEGORIES])}"
     names += f" and {len(failed) - _MOST_CATEGORIES:,} more" if len(failed) > _MOST_CATEGORIES else ""
     others = (f"Nothing is certified for {names}: no row of these is accepted.",) if failed else ()
+    pool = (_of_pool(gate),) if gate.learned_.units.pooled else ()
     unseen = "Nothing is promised about categories without labels: their rows are not accepted."
-    return Promised(made, (*others, unseen, *_beside(gate)))
+    return Promised(made, (*others, *pool, unseen, *_beside(gate)))
+
+
+def _jointly(gate: Gate) -> str:
+    """Return whether the promises of categories hold together; averages have no confidence to share."""
+    if gate.promise == "average":
+        return "The average is that of this category alone."
+    if gate.learned_.simultaneous:
+        return "The promises of all categories hold together, with this confidence."
+    return "The promise of each category holds by itself; that all hold together is not promised."
+
+
+def _shared(gate: Gate) -> str:
+    return f" {theorems.TOGETHER}" if gate.learned_.simultaneous and gate.promise != "average" else ""
+
+
+def _of_pool(gate: Gate) -> str:
+    """Return which categories share a certificate: it speaks of their pool, and of none of them."""
+    units = gate.learned_.units
+    more = len(units.pooled) - _MOST_CATEGORIES
+    names = ", ".join(units.pooled[:_MOST_CATEGORIES]) + (f" and {more:,} more" if more > 0 else "")
+    return (
+        f"Nothing is promised about a single category of the pool {units.names[-1]!r}, which holds those with few "
+        f"labels: {names}. What is certified of the pool is about their rows together."
+    )
 
 
 def _beside(gate: Gate) -> tuple[str, ...]:

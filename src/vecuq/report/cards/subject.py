@@ -127,6 +127,15 @@ def _bytes_of(thing: Any) -> bytes:
         return b""
 
 
+def calibration_groups(order: Any) -> int | None:
+    """Return how many groups of calibration rows are counted; None where rows do not come in groups."""
+    if isinstance(order, CrossRanker):  # its own map holds nothing back, its folds do
+        return None if order.folds[0].n_groups is None else order.n_units
+    if isinstance(order, Conformal):
+        return None if order.groups_ is None else int(order.held_.count)
+    return order.n_groups if isinstance(order, Ranker) else None
+
+
 def is_cross(subject: Subject) -> bool:
     """Whether every calibration row was held back once, from one of several maps."""
     return isinstance(subject.order, CrossRanker)

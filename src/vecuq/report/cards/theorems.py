@@ -15,6 +15,7 @@ CROSS = (
 )
 RATES = "The false-alarm rate of one calibration set has a beta law: Vovk (2012), proposition 2."
 RUNNING = "Ville's inequality (1939): Howard, Ramdas, McAuliffe and Sekhon (2021); Waudby-Smith and Ramdas (2024)."
+TOGETHER = "Categories share the probability to fail (Bonferroni)."
 _EXACT = "exact binomial tests (Clopper and Pearson 1934)"
 _BETTING = "tests by betting (Waudby-Smith and Ramdas 2024)"
 _OUTWARDS = (
