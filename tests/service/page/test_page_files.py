@@ -100,7 +100,7 @@ def test_every_library_comes_with_its_licence():
     found = page_files()
     listed = found["vendor/README.md"].content.decode()
     libraries = [name for name in found if name.startswith("vendor/") and name.endswith((".js", ".css"))]
-    assert len(libraries) == 4
+    assert len(libraries) == 2
     for name in libraries:
         assert f"`{name.removeprefix('vendor/')}`" in listed
     for licence in re.findall(r"`(LICENSE-[^`]+)`", listed):
