@@ -170,3 +170,21 @@ def _luminance(colour):
 
 def _contrast(one, other):
     return (max(one, other) + 0.05) / (min(one, other) + 0.05)
+
+
+def test_long_commands_are_read_in_full_on_a_phone_and_copied_as_they_are(tab, written, facts):
+    command = "vecuq report model.vecuq new.csv --wrong is_wrong --calibration calibration.csv --table review.csv"
+    found = copy.deepcopy(facts)
+    found["finding"]["actions"][1]["command"] = command
+    code = tab(written("long command", found), width=400).locator(".command code").first
+    assert code.evaluate("each => each.scrollWidth <= each.clientWidth")
+    assert code.evaluate("each => each.textContent") == command
+
+
+def test_a_comparison_of_several_metrics_is_not_cut_on_a_wide_screen(tab, written, facts):
+    found = copy.deepcopy(facts)
+    cells = "".join(f"<td>accuracy over all coverages {k}</td>" for k in range(4))
+    table = f'<div class="vq-scroll" tabindex="0"><table class="vq-table"><tr>{cells}</tr></table></div>'
+    found["sections"] = [Section("comparison", "Comparison", table)]
+    place = tab(written("comparison", found), width=1280).locator("#comparison .vq-scroll")
+    assert place.evaluate("each => each.scrollWidth <= each.clientWidth")
