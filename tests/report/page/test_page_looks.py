@@ -1,11 +1,13 @@
 """The page on a phone, a desk and paper, in the dark, without a script, and with texts that try to break it."""
 
+import copy
 from itertools import pairwise
 
 import pytest
 from facts_by_hand import facts_of, fitted, new_rows
 
 from in_browser import axe
+from vecuq._draw import Section
 
 HOSTILE = ("</script><script>window.broken=1</script>", "<!-- <script>", "预测熵" * 30, "عدم اليقين", "=1+1")
 CELLS = (
