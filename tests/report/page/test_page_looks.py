@@ -185,7 +185,7 @@ def test_long_commands_are_read_in_full_on_a_phone_and_copied_as_they_are(tab, w
 
 def test_a_comparison_of_several_metrics_is_not_cut_on_a_wide_screen(tab, written, facts):
     found = copy.deepcopy(facts)
-    cells = "".join(f"<td>accuracy over all coverages {k}</td>" for k in range(4))
+    cells = "".join(f'<td style="white-space: nowrap">accuracy over all coverages {k}</td>' for k in range(4))
     table = f'<div class="vq-scroll" tabindex="0"><table class="vq-table"><tr>{cells}</tr></table></div>'
     found["sections"] = [Section("comparison", "Comparison", table)]
     place = tab(written("comparison", found), width=1280).locator("#comparison .vq-scroll")
