@@ -16,6 +16,7 @@ from vecuq.report.audit import contradiction_of
 from vecuq.report.counts import Counts
 from vecuq.report.drift import drift_of
 from vecuq.report.rows import row_facts
+from vecuq.table import ScoreTable
 
 FILES = Origin("m.vecuq", ("new.csv",), facts={"kind": "model"})
 GATE = Origin("gate.vecuq", ("new.csv",), labels=("--wrong", "wrong", "--ood", "far"), facts={"kind": "gate"})
@@ -75,7 +76,37 @@ def test_missing_values_and_a_model_without_held_back_rows_come_first(ranker, kn
     paper = fit_ranker(known(), Settings.paper())
     found = acts(subject(paper, new, origin=FILES))
     assert found[0]["command"] is None  # such a model keeps no rows to score the others by
-    assert found[1]["command"] == "vecuq fit CALIBRATION --holdback 0.5 -o model.vecuq"
+    assert found[1]["command"] is None  # nobody knows where the calibration rows are
+    assert "monitor" not in verbs(found)  # which needs held-back rows
+    paper = fit_ranker(ScoreTable.of(known(), flip=["knn"]), Settings.paper())
+    found = acts(subject(paper, new, origin=Origin("m.vecuq", ("new.csv",), "cal.csv")))
+    words = "vecuq fit cal.csv --columns entropy --columns knn --flip knn --holdback 0.5 -o refitted.vecuq"
+    assert found[1]["command"] == words
+
+
+def test_rows_of_which_none_has_a_score_are_filled_in_before_anything_else(ranker, gate, subject):
+    nothing = pa.table({"entropy": pa.nulls(50, pa.float64()), "knn": np.ones(50)})
+    found = acts(subject(ranker, nothing, gate=gate, origin=GATE))
+    assert [one["text"].split()[0] for one in found] == ["Fill"]
+
+
+def test_labels_that_fitted_the_gate_do_not_check_it(ranker, gate, decided, subject):
+    for own in (decided(1_500, 5), decided(1_500, 5)[:200]):
+        labels = {"error": own["wrong"].to_numpy().astype(float)}
+        found = acts(subject(ranker, own, gate=gate, labels=labels, origin=GATE))
+        assert verbs(found) == ["report", None]
+        assert "later rows" in found[-1]["text"]
+
+
+def test_commands_keep_groups_calibration_rows_and_how_missing_values_were_scored(ranker, decided, subject):
+    new = decided(400, 8)
+    options = ("--group", "session", "--missing", "marginal")
+    origin = Origin("m.vecuq", ("new.csv",), "cal.csv", ("--wrong", "wrong"), options)
+    labels = {"error": new["wrong"].to_numpy().astype(float)}
+    commands = [one["command"] for one in acts(subject(ranker, new, labels=labels, group="session", origin=origin))]
+    again = "--wrong wrong --group session --missing marginal --calibration cal.csv --alpha 0.05 --table flagged.csv"
+    assert f"vecuq report m.vecuq new.csv {again}" in commands
+    assert "vecuq gate m.vecuq new.csv --wrong wrong --group session --accuracy 0.95 -o gate.vecuq" in commands
 
 
 def test_a_gate_is_audited_where_there_are_labels_and_sampled_where_not(ranker, gate, decided, subject):

@@ -9,6 +9,7 @@ from vecuq.gate import audited
 from vecuq.report.audit import contradiction_of
 from vecuq.report.decided import decided_sections
 from vecuq.report.labelled import METRICS, Judged, labelled_sections
+from vecuq.report.notes import notes_on
 from vecuq.table import ScoreTable
 
 
@@ -115,6 +116,15 @@ def test_the_certificate_stands_with_what_the_labels_say_of_it(ranker, gate, dec
     assert [f"{line['accuracy']:g}" in text_of(coverage.body) for line in gate.table_] == [True] * 4
 
 
+def test_labels_that_fitted_the_gate_say_nothing_of_its_promise(ranker, gate, decided, subject, text_of):
+    own = decided(1_500, 5)
+    made = subject(ranker, own, gate=gate, labels=labels_of(own))
+    found = contradiction_of(made)
+    assert found.audit is None
+    assert "fitted the gate" in text_of(decided_sections(made, found)[0].body)
+    assert any("fitted the gate" in note for note in notes_on(made, found))
+
+
 def test_labels_that_contradict_the_certificate_are_a_warning(ranker, gate, decided, subject):
     new = decided(400, 8, error=0.4)
     made = subject(ranker, new, gate=gate, labels=labels_of(new))
@@ -143,6 +153,20 @@ def test_a_gate_by_category_says_what_each_unit_accepts(ranker, decided, subject
     law = np.array(new["by"].to_pylist()) == "law"
     assert units.anchor == "categories"
     assert f" {law.sum()} " in text_of(units.body)
+
+
+def test_a_promise_about_each_category_is_not_kept_by_all_of_them_together(ranker, decided, subject):
+    rows, new = decided(2_500, 5), decided(2_000, 8)
+    by, wrong = np.array(new["by"].to_pylist()), new["wrong"].to_numpy().astype(float)
+    gate = Gate(ranker, accuracy=0.8).fit(rows, 1 - rows["wrong"].to_numpy(), by=rows["by"].to_pylist())
+    made = subject(ranker, new, gate=gate, by="by", labels={"error": wrong})
+    assert contradiction_of(made).audit.verdict == "open"  # of art there are too few labels
+    assert contradiction_of(made).audit.open_in == ("art",)
+    worse = np.where(by == "maths", np.arange(len(by)) % 3 == 0, wrong * (by != "law")).astype(float)
+    found = contradiction_of(subject(ranker, new, gate=gate, by="by", labels={"error": worse}))
+    assert found.audit.upper < found.audit.allowed  # together they look well
+    assert found.audit.broken_in == ("maths",)
+    assert "broken in maths" in found.words
 
 
 def test_a_gate_fitted_with_groups_asks_for_the_groups_before_it_checks_labels(ranker, decided, subject):

@@ -288,10 +288,13 @@ def _say_audit(done: workflows.Audited, *, as_json: bool) -> None:
         rate, lost = f"{done.n_accepted:,}, with a mean loss of {done.error_rate or 0.0:.4f}", "mean loss"
     words = {
         "kept": "The promise was kept",
-        "broken": "The promise was broken: fit a new gate",
         "open": "Too few labels to say",
     }
     on_average = "The promise is about the average over batches and labels, which one audit cannot settle"
+    where = " in " + ", ".join(done.broken_in) if done.broken_in else ""
+    words["broken"] = f"The promise was broken{where}: fit a new gate"
+    if done.open_in and done.verdict == "open":
+        words["open"] = f"Too few labels to say in {', '.join(done.open_in)}; the promise is about each category"
     echo(
         f"{on_average if done.promise == 'average' else words[done.verdict]}. Accepted rows: "
         f"{'no row was accepted' if done.error_rate is None else rate}; {lost} {done.lower:.4f} to {done.upper:.4f} "

@@ -105,9 +105,13 @@ def report(
 
 
 def _say(done: workflows.Reported, page: Path, table: Path | None) -> None:
-    what = "not accepted" if done.is_gate else "flagged"
     unscored = f", {done.n_unscored:,} without a score" if done.n_unscored else ""
-    echo(f"{done.n_such:,} of {counted(done.n_rows, 'row')} {what}{unscored}; report -> {page}")
+    if done.is_gate:  # rows without a score are not accepted either
+        what = f"{done.n_such + done.n_unscored:,} of {counted(done.n_rows, 'row')} not accepted"
+        unscored = f", {done.n_unscored:,} of these without a score" if done.n_unscored else ""
+    else:
+        what = f"{done.n_such:,} of {counted(done.n_rows, 'row')} flagged"
+    echo(f"{what}{unscored}; report -> {page}")
     if table is not None:
         echo(f"{counted(done.n_written or 0, 'row')} with reasons -> {table}")
 

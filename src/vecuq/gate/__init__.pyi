@@ -1,5 +1,6 @@
 from .artefact import gate_of as gate_of
 from .auditing import Audited as Audited
+from .auditing import are_own_rows as are_own_rows
 from .auditing import audited as audited
 from .certificate import Certificate as Certificate
 from .deciding import accepted_below as accepted_below

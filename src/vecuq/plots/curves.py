@@ -122,11 +122,11 @@ def rejection(
 def _with_band(
     ax: Axes | None, uncertainties: Mapping[str, Any], labels: dict[str, Any], *, groups: Any, ours: str, level: float
 ) -> Axes:
-    """Draw one panel with the band of its bold line, and a legend inside it."""
+    """Draw one panel with the band of its bold line, and a legend inside it; of many scores, below it."""
     (curves,) = selective_curves(uncertainties, **labels)
     bold = ours if ours in curves.values else next(iter(curves.values))
     looks = _looks(_shown([curves], bold), bold)
-    axes = panel(ax, width=8.6 if len(looks) > _INSIDE else 6.4)
+    axes = panel(ax, height=5.6 if len(looks) > _INSIDE else 4.4)
     _draw_panel(axes, curves, looks)
     if not len(curves.share):
         return axes
@@ -134,8 +134,10 @@ def _with_band(
     _draw_band(axes, band, level)
     n_scores, n_shown = len(curves.values), len(looks)
     words = f"{n_shown} of {n_scores} scores are drawn" if n_scores > n_shown else None
-    many = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if n_shown > _INSIDE else {"loc": "best"}
-    legend(axes, **{"bbox_to_anchor": None, "ncols": 1, "fontsize": 9.5, "title": words, "title_fontsize": 9.5, **many})
+    # Many names stand below the panel: beside it they would leave half of the width for the curves.
+    below = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.16), "ncols": 2}
+    where = below if n_shown > _INSIDE else {"loc": "best", "bbox_to_anchor": None, "ncols": 1}
+    legend(axes, **{"fontsize": 10.5 if n_shown > _INSIDE else 9.5, "title": words, "title_fontsize": 9.5, **where})
     return axes
 
 

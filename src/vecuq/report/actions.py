@@ -20,7 +20,6 @@ from vecuq.report.subject import Subject
 MOST_ACTIONS = 4
 # A first gate: the usual target, and labels enough to have a chance of proving it.
 _ACCURACY, _LABELS = 0.95, 300
-_PLACE = "CALIBRATION"  # stands for the calibration table where its name is not known
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +72,14 @@ def _sample(acting: Acting) -> str | None:
 def _audit_options(acting: Acting) -> list[str]:
     """Return the options that `vecuq audit` needs for this gate: the labels, groups, and categories if it has them."""
     beside, gate = acting.subject.beside, acting.subject.beside.gate
-    words = _gate_labels(beside.origin.labels)
-    words += ["--group", beside.group] if beside.group else []
+    words = [*_gate_labels(beside.origin.labels), *_grouped(acting)]
     has_units = gate is not None and gate.learned_.units != EVERYTHING
     return words + (["--by", beside.by] if has_units and beside.by else [])
+
+
+def _grouped(acting: Acting) -> list[str]:
+    """Return the option that names the column of rows that come together."""
+    return ["--group", acting.subject.beside.group] if acting.subject.beside.group else []
 
 
 def _labels(acting: Acting) -> str:
@@ -136,30 +139,41 @@ def _leading(rows: dict[str, Any]) -> str:
 def _refit(acting: Acting) -> Iterator[dict[str, Any]]:
     """Hold rows back where a model has none."""
     if not acting.subject.has_held:
-        words = [acting.subject.beside.origin.calibration or _PLACE, "--holdback", "0.5", "-o", "model.vecuq"]
-        text = "For p-values and a false-alarm rate, fit a model that holds calibration rows back."
-        yield _action(text, acting.run("fit", *words, model=False, new=False))
+        text = "For p-values and a false-alarm rate, fit a model that holds calibration rows back"
+        known, ranker = acting.subject.beside.origin.calibration, acting.subject.ranker
+        if known is None:
+            yield _action(f"{text}: `vecuq fit` with `--holdback 0.5`.")
+            return
+        named = [word for name in ranker.columns for word in ("--columns", name)]
+        named += [word for name in ranker.columns if name in ranker.flipped for word in ("--flip", name)]
+        words = [known, *named, "--holdback", "0.5", "-o", "refitted.vecuq"]
+        yield _action(f"{text}.", acting.run("fit", *words, model=False, new=False))
 
 
 def _changed(acting: Acting) -> Iterator[dict[str, Any]]:
     """Find out what changed, where something has."""
-    if acting.is_calm or not acting.subject.n_scored:
+    if acting.is_calm or not acting.subject.n_scored or not acting.subject.has_held:
         return
     moved = [f"{one.stream} ({one.change})" for one in acting.drift.moved[:3]]
     if not moved and acting.counts.tone == "calm":
         return
     where = f": {', '.join(moved)} moved" if moved else ""
     text = f"Find out what changed{where}. If the change is here to stay, fit a new model on rows like these."
-    yield _action(text, acting.run.of_model("monitor"), "drift")
+    yield _action(text, acting.run.of_model("monitor", *_grouped(acting)), "drift")
 
 
 def _check_gate(acting: Acting) -> Iterator[dict[str, Any]]:
     """Check the promise of a gate with labels, or draw rows to label."""
-    if acting.subject.decision is None or acting.contradiction.is_broken or acting.contradiction.unlike is not None:
+    found = acting.contradiction
+    if acting.subject.decision is None or not acting.subject.n_scored or found.is_broken or found.unlike is not None:
         return
     if acting.contradiction.audit is not None:
         text = "Check the promise again when more labels are in."
         yield _action(text, acting.run("audit", *_audit_options(acting)), "certificate")
+        return
+    if acting.contradiction.is_own:
+        text = "Label a random sample of later rows, and check with `vecuq audit` that the promise holds."
+        yield _action(text, None, "certificate")
         return
     text = "Label a random sample of these rows, and check with `vecuq audit` that the promise holds."
     yield _action(text, _sample(acting))
@@ -172,7 +186,7 @@ def _make_gate(acting: Acting) -> Iterator[dict[str, Any]]:
         return
     target = ["--accuracy", f"{_ACCURACY:g}", "-o", "gate.vecuq"]
     if subject.label("error") is not None:
-        words = [*_gate_labels(origin.labels), *target]
+        words = [*_gate_labels(origin.labels), *_grouped(acting), *target]
         text = "If these rows are a random sample, let their labels prove which rows may be trusted without review."
         yield _action(text, acting.run("gate", *words), "labels")
         return
@@ -195,7 +209,7 @@ def _keep_watching(acting: Acting) -> Iterator[dict[str, Any]]:
     """Go on watching, where all is well."""
     if acting.is_calm and acting.subject.n_scored and acting.subject.has_held and acting.subject.decision is None:
         text = "Nothing has to be done. Keep watching for drift as rows come in."
-        yield _action(text, acting.run.of_model("monitor", "--state", "drift.vecuq"), "drift")
+        yield _action(text, acting.run.of_model("monitor", *_grouped(acting), "--state", "drift.vecuq"), "drift")
 
 
 _CHOICES = (_when_broken, _when_unscored, _refit, _keep_watching, _review, _changed, _check_gate, _make_gate)

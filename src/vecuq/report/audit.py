@@ -6,13 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vecuq.gate import Audited, audited, resemblance
+from vecuq._draw import shortened
+from vecuq.gate import EVERYTHING, Audited, are_own_rows, audited, resemblance
 from vecuq.report.subject import Decision, Subject
 
 # New rows whose scores differ so improbably from those of the labelled rows make the promise doubtful.
 LEVEL = 1e-4
 # So many rows are compared with the labelled ones: more would find differences that do not matter.
 _COMPARED = 20_000
+OWN_ROWS = "The labels of these rows fitted the gate, so they cannot check its promise, nor p_wrong. Label later rows."
+# Categories that are named, of those in which a promise is broken or open.
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,7 @@ class Contradiction:
 
     audit: Audited | None = None
     why_no_audit: str = ""
+    is_own: bool = False  # whether the labels are those that fitted the gate
     unlike: float | None = None  # probability of such scores without a difference, where it is tiny
 
     @property
@@ -53,11 +58,14 @@ def contradiction_of(subject: Subject) -> Contradiction:
     if decision is None or not subject.n_rows:
         return Contradiction()
     found, why_not = _audit(subject, decision)
+    own = why_not == OWN_ROWS
+    if not subject.n_scored:  # that values are missing is what must be said, and is said
+        return Contradiction(found, why_not, own)
     rows = subject.drawn(np.arange(subject.n_rows), _COMPARED)
     p_value = (
         None if subject.groups is not None else resemblance(decision.gate.learned_.labelled, decision.scores[rows])
     )
-    return Contradiction(found, why_not, p_value if p_value is not None and p_value < LEVEL else None)
+    return Contradiction(found, why_not, own, p_value if p_value is not None and p_value < LEVEL else None)
 
 
 def _audit(subject: Subject, decision: Decision) -> tuple[Audited | None, str]:
@@ -72,9 +80,14 @@ def _audit(subject: Subject, decision: Decision) -> tuple[Audited | None, str]:
     if gate.learned_.labelled.groups is not None and subject.groups is None:
         return None, "This gate was fitted with groups; name their column to check the promise on labels."
     known = ~np.isnan(given)
+    if are_own_rows(gate, decision.scores[known]):
+        return None, OWN_ROWS
     losses = (1.0 - given if label == "quality" else given)[known]
     groups = None if subject.groups is None else subject.groups[known].tolist()
-    return audited(gate, decision.accepted[known], losses, groups), ""
+    by = None
+    if gate.learned_.units != EVERYTHING and subject.categories is not None:
+        by = [subject.categories[row] for row in np.flatnonzero(known)]
+    return audited(gate, decision.accepted[known], losses, groups, by=by), ""
 
 
 def _audit_words(done: Audited) -> str:
@@ -89,10 +102,19 @@ def _audit_words(done: Audited) -> str:
     )
     verdict = {
         "kept": "so the promise is kept",
-        "broken": "so the promise is broken",
-        "open": "which settles nothing yet",
+        "broken": f"so the promise is broken{_inside(done.broken_in)}",
+        "open": f"which settles nothing yet{_inside(done.open_in)}",
     }[done.verdict]
     return (
         f"{seen}: {lost} {done.lower:.4f} to {done.upper:.4f} (each end with confidence {done.confidence:g}), "
         f"{done.allowed:g} is allowed, {verdict}. This holds if the labelled rows are a random sample."
     )
+
+
+def _inside(categories: tuple[str, ...]) -> str:
+    """Return in which categories, each of which was checked by itself; nothing for a gate without them."""
+    if not categories:
+        return ""
+    more = len(categories) - _MOST_NAMED
+    named = ", ".join(shortened(name, 40) for name in categories[:_MOST_NAMED])
+    return f" in {named}{f' and {more:,} more' if more > 0 else ''}, each category checked by itself"

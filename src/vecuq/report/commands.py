@@ -32,8 +32,13 @@ class Commands:
 
     def again(self, *words: str) -> str | None:
         """Return the command of the report itself, with more options."""
-        kept = [*self.origin.labels, *self.origin.options]
-        return self("report", *kept, *words)
+        known = self.origin.calibration
+        compared = ["--calibration", known] if known and known != "-" and ", " not in known else []
+        options = self.origin.options
+        if "--missing" in words and "--missing" in options:  # the new word rules
+            place = options.index("--missing")
+            options = options[:place] + options[place + 2 :]
+        return self("report", *self.origin.labels, *options, *compared, *words)
 
 
 def in_shell(words: Sequence[str]) -> str:

@@ -104,7 +104,7 @@ def _share(subject: Subject, asked: _Question, rows: NDArray[np.bool_], *, alone
 
 
 def _remark(parts: Parts, head: str, *, alone: bool) -> str:
-    said = [] if alone else ["In brackets 95 % intervals, each by itself."]
+    said = [] if alone else ["In brackets 95 % intervals, each by itself, if the rows are a random sample."]
     said.append("Of many some stand out by chance.")
     if parts.n_pooled:
         said.append(f"{parts.n_pooled:,} values with fewer than {FEWEST_ROWS} rows each are counted together.")

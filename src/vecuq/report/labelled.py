@@ -115,9 +115,15 @@ def labelled_sections(subject: Subject) -> list[Section]:
     if judged is None:
         return []
     curves = [*_curves(judged), *_reliability(judged)]
-    about = f"{judged.drawn} Errors are looked for among in-distribution rows only." * ("error" in judged.truth)
-    shown = Section("labels", "What the labels say", paragraph(about or judged.drawn, kind="soft") + "".join(curves))
+    about = f"{judged.drawn} Intervals hold if these rows are a random sample{_together(judged)}."
+    if {"error", "ood"} <= judged.truth.keys():
+        about += " Errors are looked for among in-distribution rows only, except for p_wrong."
+    shown = Section("labels", "What the labels say", paragraph(about, kind="soft") + "".join(curves))
     return [shown, *_comparison(judged)] if curves else _comparison(judged)
+
+
+def _together(judged: Judged) -> str:
+    return ", independent of each other" if judged.groups is None else " of groups"
 
 
 def _curves(judged: Judged) -> list[str]:

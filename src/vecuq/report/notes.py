@@ -25,6 +25,7 @@ def _gate_notes(subject: Subject, contradiction: Contradiction) -> list[str]:
         return []
     gate = subject.decision.gate
     notes = [contradiction.unlike_words] if contradiction.is_broken and contradiction.unlike_words else []
+    notes += [contradiction.words] if contradiction.is_own else []
     if not gate.scoring.is_of_model:
         notes.append(
             f"The gate decides by {gate.order_}, not by the model's uncertainty; reasons and p-values are about the "

@@ -8,12 +8,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, cast
 
-import numpy as np
-
 from vecuq._files import atomic_files, write_atomic
 from vecuq.errors import CalibrationWarning, ModelFileError, SettingError, TableError
 from vecuq.gate import Audited as Audited  # noqa: PLC0414 - the room gives it on
-from vecuq.gate import Gate, Plan, audited, plan_for
+from vecuq.gate import Gate, Plan, are_own_rows, audited, plan_for
 from vecuq.table import PathLike, TableLike
 from vecuq.workflows.answer_rows import AnswerFiles
 from vecuq.workflows.evaluation_files import curves_ending, refuse_outputs
@@ -146,7 +144,7 @@ def audit(
         accepted = made.accept(rows.rows, by=rows.by)
     else:
         accepted = found.accept_measured(rows.rows, rows.making, by=rows.by)
-    return audited(made, accepted, 1.0 - rows.correct, rows.groups)
+    return audited(made, accepted, 1.0 - rows.correct, rows.groups, by=rows.by)
 
 
 def _refuse_reviews(rows: Any) -> None:
@@ -163,13 +161,8 @@ def _refuse_reviews(rows: Any) -> None:
 
 
 def _refuse_own_rows(made: Gate, rows: Any) -> None:
-    """Refuse the rows that fitted the gate: each of their scores, hardly any of them twice, comes again."""
-    if made.learned_.labelled.counts is not None:  # of rows that were counted nothing else is known
-        return
-    own, counts = np.unique(made.learned_.labelled.scores, return_counts=True, equal_nan=True)
-    if (counts == 1).sum() >= max(20, len(made.learned_.labelled.scores) / 2) and np.isin(
-        own[np.isfinite(own)], made.uncertainty(rows)
-    ).all():
+    """Refuse the rows that fitted the gate."""
+    if are_own_rows(made, made.uncertainty(rows)):
         raise TableError("These are the rows that fitted the gate, which cannot audit it. Give labels of later rows.")
 
 

@@ -82,7 +82,8 @@ def report(
     Wanted(alpha=alpha, missing=missing).refuse(found.ranker)
     rows = ReportRows(found.at(alpha), new if found.pipeline is not None else TableSource.of(new), about, missing)
     origin = origin_of(about, model, names_of(new))
-    origin = replace(origin, facts=facts_of_file(model), of_outputs=found.pipeline is not None)
+    options = (*origin.options, *(("--missing", missing) if missing != "nan" else ()))
+    origin = replace(origin, facts=facts_of_file(model), of_outputs=found.pipeline is not None, options=options)
     subject = subject_of(rows, origin, table=None if table is None else str(table))
     page = page_of(subject, title=title_of(names_of(new)))
     done = Reported(

@@ -1,11 +1,13 @@
 """The page on a phone, a desk and paper, in the dark, without a script, and with texts that try to break it."""
 
+import copy
 from itertools import pairwise
 
 import pytest
 from facts_by_hand import facts_of, fitted, new_rows
 
 from in_browser import axe
+from vecuq._draw import Section
 
 HOSTILE = ("</script><script>window.broken=1</script>", "<!-- <script>", "预测熵" * 30, "عدم اليقين", "=1+1")
 CELLS = (
@@ -170,3 +172,21 @@ def _luminance(colour):
 
 def _contrast(one, other):
     return (max(one, other) + 0.05) / (min(one, other) + 0.05)
+
+
+def test_long_commands_are_read_in_full_on_a_phone_and_copied_as_they_are(tab, written, facts):
+    command = "vecuq report model.vecuq new.csv --wrong is_wrong --calibration calibration.csv --table review.csv"
+    found = copy.deepcopy(facts)
+    found["finding"]["actions"][1]["command"] = command
+    code = tab(written("long command", found), width=400).locator(".command code").first
+    assert code.evaluate("each => each.scrollWidth <= each.clientWidth")
+    assert code.evaluate("each => each.textContent") == command
+
+
+def test_a_comparison_of_several_metrics_is_not_cut_on_a_wide_screen(tab, written, facts):
+    found = copy.deepcopy(facts)
+    cells = "".join(f'<td style="white-space: nowrap">accuracy over all coverages {k}</td>' for k in range(4))
+    table = f'<div class="vq-scroll" tabindex="0"><table class="vq-table"><tr>{cells}</tr></table></div>'
+    found["sections"] = [Section("comparison", "Comparison", table)]
+    place = tab(written("comparison", found), width=1280).locator("#comparison .vq-scroll")
+    assert place.evaluate("each => each.scrollWidth <= each.clientWidth")
