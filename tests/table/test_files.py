@@ -286,6 +286,7 @@ BAD_NPZ = {
     "pickled objects": ({"a": np.array([0.5, {}], dtype=object)}, "pickled objects are refused"),
     "two lengths": ({"a": np.ones(2), "b": np.ones(3)}, "one-dimensional arrays of one length"),
     "matrices": ({"logits": np.ones((2, 3))}, "a matrix named scores with names in an array named columns"),
+    "outputs of a classifier": ({"probs": np.ones((5, 2, 3))}, "become scores by `vecuq measure`"),
     "a single number": ({"a": np.float64(1)}, "one-dimensional"),
     "too few names": ({"scores": np.ones((2, 3)), "columns": ["a"]}, "names 1 columns, scores has 3"),
     "a name without a list": ({"scores": np.ones((2, 3)), "columns": np.array("a")}, "names 1 columns, scores has 3"),

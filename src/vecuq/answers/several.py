@@ -79,7 +79,8 @@ def with_samples(said: Sequence[Part], drawn: Sequence[Part], *, number: int | N
     name = str(number) if numbered else said[0].id
     answer = replace(said[0], role="greedy", id=name, is_numbered=numbered)
     answers = tuple(one for part in drawn for one in part.answers)
-    notes = tuple(dict.fromkeys(note for part in drawn for note in part.notes))
+    # What holds for the answer too is said once, or it would be counted twice for one question.
+    notes = tuple(dict.fromkeys(note for part in drawn for note in part.notes if note not in answer.notes))
     return [answer, replace(answer, answers=answers, role="samples", notes=notes)] if answers else [answer]
 
 

@@ -41,6 +41,8 @@ from vecuq.ranker import Settings, weights_line
 DEFAULTS = Settings()
 SOLVER = "The solver"
 LABELS = "Weights"
+_FOR_A_GATE = ("correct", "accuracy", "confidence", "by", "quality")
+_CERTIFY_NEXT = "fit without it, then certify: vecuq gate MODEL LABELLED --wrong COLUMN --accuracy 0.95"
 
 
 def fit(
@@ -157,8 +159,9 @@ def fit(
         answers.fit_texts(context, calibration, model, given, context.params)
         return
     with usage_errors():
-        only_answers = [name for name in answers.FOR_ANSWERS if name != "jobs"]
-        refuse_options(context, only_answers, "answers of a language model", "a table of scores")
+        whose = ("answers of a language model", "a table of scores")
+        refuse_options(context, _FOR_A_GATE, *whose, remedy=_CERTIFY_NEXT)
+        refuse_options(context, [name for name in answers.FOR_ANSWERS if name != "jobs"], *whose)
         given["weights"] = _by_column(listed(weights))
         given["column_groups"] = by_group(column_groups)
         rows = _labelled(labelled, wrong, weights, calibration)
@@ -218,8 +221,8 @@ def _labelled(
     if table is None and wrong is not None:
         raise SettingError(
             f"--wrong without --labelled is for answers, and {calibration[0]} holds no known kind of answers. Name its "
-            f"fields: map='answer=FIELD,samples=FIELD'. With a table of scores, --labelled and --wrong go together: a "
-            f"table, and its column of labels."
+            f"fields: map='answer=FIELD,samples=FIELD'. With a table of scores, {_CERTIFY_NEXT}; or learn weights: "
+            f"--labelled and --wrong go together, a table and its column of labels."
         )
     if table is not None and wrong is None:
         raise SettingError("--labelled and --wrong go together: a table, and its column of labels.")

@@ -202,8 +202,10 @@ def typed_options(context: typer.Context) -> set[str]:
     return {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
 
 
-def refuse_options(context: typer.Context, names: Sequence[str], theirs: str, ours: str) -> None:
+def refuse_options(
+    context: typer.Context, names: Sequence[str], theirs: str, ours: str, *, remedy: str = "leave it out"
+) -> None:
     """Raise if an option was given that is for something else than what the command works on."""
     given = [f"--{name.replace('_', '-')}" for name in names if name in typed_options(context)]
     if given:
-        raise SettingError(f"{', '.join(given)}: for {theirs} only, not for {ours}; leave it out.")
+        raise SettingError(f"{', '.join(given)}: for {theirs} only, not for {ours}; {remedy}.")

@@ -48,9 +48,11 @@ def _columns_of(part: PartFile, arrays: dict[str, Any]) -> dict[str, Any]:
         arrays = {**dict(zip(map(str, names), matrix.T, strict=True)), **arrays}
     shapes = {name: array.shape for name, array in arrays.items()}
     if not arrays or len(set(shapes.values())) > 1 or any(len(shape) != 1 for shape in shapes.values()):
+        outputs = {"probs", "logits"} & arrays.keys()
+        advice = " Outputs of a classifier become scores by `vecuq measure`." if outputs else ""
         raise TableError(
             f"{part} must hold one-dimensional arrays of one length, or a matrix named scores with names in an array "
-            f"named columns; it holds {one_line(shapes)}."
+            f"named columns; it holds {one_line(shapes)}.{advice}"
         )
     return arrays
 

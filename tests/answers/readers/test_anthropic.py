@@ -19,6 +19,11 @@ def test_a_message_is_its_text_and_says_that_it_has_no_log_probs(read):
     assert "Anthropic returns no log-probs" in notes
 
 
+def test_a_question_with_samples_counts_once_in_the_note(read):
+    _, notes = read({"question": "Capital?", "response": message(TEXT), "samples": [message(TEXT), message(TEXT)]})
+    assert notes.startswith("1 answer: Anthropic returns no log-probs")
+
+
 def test_reasoning_is_no_text(only):
     thought = {"type": "thinking", "thinking": "Lyon? No.", "signature": "s"}
     assert only(message(thought, {"type": "redacted_thinking", "data": "x"}, TEXT)).greedy.text == "Paris"
