@@ -16,8 +16,8 @@ DOCS   := .venv-docs
 UV     := .venv-uv/bin/uv
 # What builds the distributions and looks them over.
 DIST   := .venv-dist
-# Workers for the tests: the machine's cores.
-JOBS   ?= auto
+# Workers for the tests: one more than the machine has cores, since many wait for a service or a browser.
+JOBS   ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # How long `make fuzz` tries new inputs.
 MINUTES ?= 10
 
