@@ -16,7 +16,9 @@ from vecuq.cli import app
 
 SCORES = ("entropy", "knn")
 # A deadline asserts a time, and so does the check for slow strategies: both fail on a busy machine.
-settings.register_profile("vecuq", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# `VECUQ_TEST_EXAMPLES=100 make test` draws as many inputs as Hypothesis does by itself, and takes longer.
+EXAMPLES = int(os.environ.get("VECUQ_TEST_EXAMPLES", "50"))
+settings.register_profile("vecuq", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=EXAMPLES)
 settings.load_profile("vecuq")
 # Tests side by side (pytest-xdist) run with COLUMNS=80; tables must not depend on who runs the tests.
 os.environ.pop("COLUMNS", None)
