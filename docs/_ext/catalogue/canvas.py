@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-# Okabe and Ito: told apart by everyone.
+# Okabe and Ito: distinct for every common kind of colour vision.
 BLUE, VERMILION, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#6b7280"
 SHADES = "cividis"
 
