@@ -79,8 +79,8 @@ def _facts(ranking: Ranking, scored: Array, alpha: float) -> dict[str, Any]:
     if ranking.p_values is None:
         return {**facts, "p-values": "none: no rows were held back"}
     flagged, expected = int((ranking.p_values <= alpha).sum()), alpha * len(scored)
-    told = f"{flagged:,} rows; at most about {expected:,.3g} if all are in-distribution"
-    return {**facts, f"p-value up to {alpha:g}": told}
+    words = f"{flagged:,} rows; at most about {expected:,.3g} if all are in-distribution"
+    return {**facts, f"p-value up to {alpha:g}": words}
 
 
 def _top(ranking: Ranking) -> str:
