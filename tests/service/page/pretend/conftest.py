@@ -1,6 +1,7 @@
 """The page with a service that a test makes up: its answers, and what it was sent."""
 
 import json
+import time
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
@@ -21,6 +22,7 @@ class Pretend:
         self.contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(15_000)
+        page.clock.install()  # it ticks as any clock does, until time is passed
         page.on("console", lambda said: said.type in ("error", "warning") and self.errors.append(said.text))
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         if who is not None:
@@ -28,6 +30,14 @@ class Pretend:
         page.route("**/*", self._answer)
         page.goto(f"{self.site}/#/{view}")
         return page
+
+    def until(self, page, done, *, seconds=20, pace=10):
+        """Wait until something is so, while the page's own clock runs faster; at most so many seconds of ours."""
+        end = time.monotonic() + seconds
+        while not done() and time.monotonic() < end:
+            page.clock.fast_forward(50 * pace)
+            page.wait_for_timeout(50)
+        assert done()
 
     def said(self, path):
         """Return the bodies that were sent to a path."""

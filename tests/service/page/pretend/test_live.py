@@ -89,10 +89,14 @@ def n_calls(pretend):
 
 def asked_more(pretend, page, n, seconds=20):
     """Wait until the live view was asked for more than n times."""
-    end = time.monotonic() + seconds
-    while n_calls(pretend) <= n and time.monotonic() < end:
+    pretend.until(page, lambda: n_calls(pretend) > n, seconds=seconds)
+
+
+def nine_seconds_pass(page):
+    """Let the page's clock jump nine times over a second, with time for a request after each."""
+    for _ in range(9):
+        page.clock.fast_forward(1_000)
         page.wait_for_timeout(50)
-    assert n_calls(pretend) > n
 
 
 def tile(page, name):
@@ -253,16 +257,16 @@ def test_it_is_asked_again_only_while_somebody_looks(live):
     page.locator("#tab-rows").click()
     page.wait_for_timeout(500)
     before = n_calls(pretend)
-    page.wait_for_timeout(4_500)
+    nine_seconds_pass(page)
     assert n_calls(pretend) == before
     page.locator("#tab-live").click()
     asked_more(pretend, page, before)
     page.evaluate(
         "Object.defineProperty(document, 'hidden', {get: () => window.away, configurable: true}); window.away = true"
     )
-    page.wait_for_timeout(2_500)
+    nine_seconds_pass(page)
     before = n_calls(pretend)
-    page.wait_for_timeout(4_500)
+    nine_seconds_pass(page)
     assert n_calls(pretend) == before
     page.evaluate("window.away = false; document.dispatchEvent(new Event('visibilitychange'))")
     asked_more(pretend, page, before)
@@ -275,11 +279,11 @@ def test_when_the_service_goes_away_the_last_numbers_stay_and_are_called_stale(l
     page.locator(".live-tile").first.wait_for()
     good = pretend.answers["/live"]
     pretend.answers["/live"] = lambda query, body: None
-    page.get_by_text("stale").wait_for()
+    pretend.until(page, page.get_by_text("stale").is_visible)
     assert "The service cannot be reached" in page.locator(".live-fresh").text_content()
     assert tile(page, "rows") == "24,000"
     pretend.answers["/live"] = good
-    page.get_by_text("Updated every 2 s").wait_for()
+    pretend.until(page, page.get_by_text("Updated every 2 s").is_visible)
 
 
 def test_without_a_store_the_page_says_how_to_start_with_one(live):

@@ -1,7 +1,6 @@
 """The view Queue: rows to review and to audit, one key each, and no label is lost."""
 
 import re
-import time
 
 import pytest
 
@@ -86,9 +85,7 @@ class Queues:
 
     def wait(self, page, n_labels):
         """Wait until so many labels have arrived."""
-        end = time.monotonic() + 20
-        while len(self.kept) < n_labels and time.monotonic() < end:
-            page.wait_for_timeout(50)
+        self.pretend.until(page, lambda: len(self.kept) >= n_labels)
         assert len(self.kept) == n_labels
 
 
@@ -141,6 +138,8 @@ def test_a_label_is_sent_by_itself_after_the_time_to_undo_it(pretend, queues):
     expects(page, "r0")
     page.keyboard.press("r")
     page.get_by_text("r0 marked right").wait_for()
+    page.clock.fast_forward(3_000)
+    page.wait_for_timeout(100)
     assert queues.kept == []
     queues.wait(page, 1)
 
@@ -340,7 +339,7 @@ def test_a_label_that_is_refused_says_why_and_can_be_discarded(pretend, queues):
     expects(page, "a0")
     page.keyboard.press("w")
     page.keyboard.press("a")
-    page.get_by_text("says that it is right").wait_for(timeout=20_000)
+    pretend.until(page, page.get_by_text("says that it is right").is_visible)
     page.locator(".q-unsent").get_by_role("button", name="a0", exact=True).click()
     expects(page, "a0")
     page.get_by_role("button", name="Discard the label of a0").click()
