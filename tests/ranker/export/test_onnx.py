@@ -102,6 +102,15 @@ def test_the_file_says_what_it_is(tmp_path):
     assert [each.version for each in model.opset_import] == [18]
 
 
+def test_every_node_has_a_name_of_its_own(tmp_path):
+    """The onnxruntime 1.20 names nodes that it makes after those that it found, and refuses two of one name."""
+    onnx = pytest.importorskip("onnx")
+    fitted(2)[0].to_onnx(tmp_path / "model.onnx")
+    names = [node.name for node in onnx.load(tmp_path / "model.onnx").graph.node]
+    assert "" not in names
+    assert len(set(names)) == len(names)
+
+
 def test_an_estimator_and_a_loaded_model_write_the_same_file(tmp_path):
     pytest.importorskip("onnx")
     rows = np.random.default_rng(0).gamma(1.0, size=(100, 2))

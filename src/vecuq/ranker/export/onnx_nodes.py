@@ -36,7 +36,8 @@ class Graph:
         """Add a node; return the name of its result."""
         name = f"{operator}_{len(self._nodes)}"
         given = [each if isinstance(each, str) else self._given(operator, each) for each in inputs]
-        self._nodes.append(self._helper.make_node(operator, given, [name], **attributes))
+        # Without names of their own, nodes that onnxruntime 1.20 makes of two of them share one, and are refused.
+        self._nodes.append(self._helper.make_node(operator, given, [name], name=name, **attributes))
         return name
 
     def _given(self, operator: str, value: float | NDArray[Any]) -> str:
@@ -87,7 +88,7 @@ class Graph:
         """Return the file, given its outputs by name and node, and facts about the model."""
         helper, double = self._helper, self._onnx.TensorProto.DOUBLE
         for name, node in outputs.items():
-            self._nodes.append(helper.make_node("Identity", [node], [name]))
+            self._nodes.append(helper.make_node("Identity", [node], [name], name=name))
         taken = [helper.make_tensor_value_info(self.rows, double, ["rows", self._n_columns])]
         given = [helper.make_tensor_value_info(name, double, ["rows"]) for name in outputs]
         graph = helper.make_graph(self._nodes, "vecuq", taken, given, self._constants)
