@@ -85,9 +85,9 @@ class Metric:
         return self.fewest.doubt(value, int(target.sum()), len(target)) if self.fewest else None
 
 
-def _detection(task: str, what: str) -> list[Metric]:
-    found = f"share of such rows among those at least as uncertain, averaged over each row that is {what}"
-    flagged = f"share of other rows flagged when 95 % of the rows that are {what} are"
+def _detection(task: str, what: str, all_of_them: str) -> list[Metric]:
+    found = f"precision at the uncertainty of each of the {all_of_them}, averaged over them"
+    flagged = f"share of other rows flagged when 95 % of the {all_of_them} are flagged"
     at_95 = partial(detection.fpr_at_tpr, tpr=0.95)
     higher = f"probability that {what} is more uncertain than another row"
     return [
@@ -127,8 +127,8 @@ def rejection_ratio(max_rejection: float) -> Metric:
 
 
 METRICS: tuple[Metric, ...] = (
-    *_detection("ood", "an out-of-distribution row"),
-    *_detection("error", "a wrong prediction"),
+    *_detection("ood", "an out-of-distribution row", "out-of-distribution rows"),
+    *_detection("error", "a wrong prediction", "wrong predictions"),
     *_selective(),
     rejection_ratio(0.5),
 )

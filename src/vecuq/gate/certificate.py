@@ -245,7 +245,10 @@ def assumption_of(*, promise: str, grouped: bool, guard: float | None) -> str:
     )
     batch = " A batch is one call, one file or one request." if promise == "average" else ""
     aside = " Rows with small p-values are not accepted, labelled ones alike." if guard is not None else ""
-    return f"{drawn}; none of them fitted the model, its weights or the choice of the order.{batch}{aside}"
+    return (
+        f"{drawn}; none of them fitted the model, learned its weights or chose the order; target and number of labels "
+        f"were fixed before the labels were seen.{batch}{aside}"
+    )
 
 
 def _up(bound: float) -> str:

@@ -84,7 +84,7 @@ def _missing(subject: Subject) -> str:
             "values."
         )
     fate = "is flagged and never accepted" if subject.gate is not None else "is flagged"
-    return f"Missing values: unless asked otherwise, a row that lacks a score has no uncertainty and {fate}."
+    return f"Missing values: unless requested otherwise, a row that lacks a score has no uncertainty and {fate}."
 
 
 def _of_gate(gate: Gate) -> list[str]:

@@ -78,7 +78,7 @@ def _of_held(held: HeldScores) -> str:
 
 
 def _flags(held: HeldScores, alpha: float) -> Promised:
-    """Return the promise of flags at the rate of the settings, or that there is none for want of rows."""
+    """Return the promise of flags at the rate of the settings, or that there is none for lack of rows."""
     threshold = held.threshold(alpha)
     if not np.isfinite(threshold):
         return Promised(
