@@ -409,3 +409,30 @@ def test_nearest_rows_by_euclidean_distance_see_the_length():
     npt.assert_array_equal(fitted.score([[0.0], [10.0]]), [2.0, 8.0])
     with pytest.raises(CalibrationError, match="k=5 neighbours"):
         KNearestEuclidean.fit([[1.0], [2.0]])
+
+
+@pytest.mark.parametrize("measures", [None, ["entropy", "margin"]])
+def test_rows_that_trained_the_classifier_cannot_certify_it_before_saving_or_after(forest, tmp_path, measures):
+    model = from_estimator(forest, X_TRAIN, Y_TRAIN, X_CALIBRATION, measures=measures)
+    model.save(tmp_path / "m.vecuq")
+    right = forest.predict(X_TRAIN) == Y_TRAIN
+    for known in (model, load(tmp_path / "m.vecuq", estimator=forest)):
+        with pytest.warns(CalibrationWarning, match="300 of 300 labelled rows have fitted the model"):
+            pytest.raises(CalibrationError, Gate(known, accuracy=0.6).fit, X_TRAIN, right)
+
+
+def test_training_rows_among_labelled_ones_are_left_out_of_the_certificate(model, forest):
+    fresh, truth = blobs(200, 5)
+    rows, labels = np.vstack([X_TRAIN[:100], fresh]), np.append(Y_TRAIN[:100], truth)
+    with pytest.warns(CalibrationWarning, match="100 of 300 labelled rows have fitted the model and are left out"):
+        gate = Gate(model, accuracy=0.6).fit(rows, forest.predict(rows) == labels)
+    assert gate.certificate().n_labels == 200
+    npt.assert_array_equal(model.trained_on(rows), np.arange(300) < 100)
+
+
+def test_rows_of_few_different_values_are_not_taken_for_training_rows():
+    rng = np.random.default_rng(0)
+    rows, more = rng.integers(3, size=(300, 2)), rng.integers(3, size=(300, 2))
+    y = (rows.sum(axis=1) > 2).astype(int)
+    model = from_estimator(LogisticRegression().fit(rows, y), rows, y, more, measures=["entropy", "mahalanobis"])
+    assert not model.trained_on(more).any()
