@@ -426,6 +426,13 @@ def test_a_gate_without_its_rows_shows_the_line_of_its_own_order(gate, labelled)
     assert plots.coverage_accuracy(live).has_data()
 
 
+def test_the_labels_of_a_gate_certify_nothing_about_other_rows(gate, labelled):
+    rows = labelled[0]
+    for others in (rows[::-1], rows[:-1]):
+        with pytest.raises(TableError, match="not the .* labelled rows that the gate was fitted on"):
+            plots.coverage_accuracy(gate, others)
+
+
 def test_gates_by_category_have_no_threshold_and_a_picture_of_all(gate, labelled):
     new, correct = labelled
     by = Gate(gate.model, accuracy=0.8).fit(new, correct, by=np.arange(len(new)) % 2)
