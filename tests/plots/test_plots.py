@@ -448,3 +448,14 @@ def test_the_old_names_of_the_report_are_the_same_functions():
     assert report.coverage_picture is plots.coverage_picture
     with pytest.raises(AttributeError, match="nothing_like_it"):
         report.nothing_like_it  # noqa: B018
+
+
+def test_what_cannot_be_drawn_is_refused_in_plain_words(ranker, gate):
+    rows = np.random.default_rng(5).gamma(1.0, size=(20, 2))
+    for level in (0.0, 2, "most"):
+        with pytest.raises(SettingError, match="level must"):
+            plots.p_values(ranker, rows, level=level)
+    with pytest.raises(TableError, match="Every row needs its probability and its label"):
+        plots.reliability([0.5, 0.6], [1])
+    with pytest.raises(TableError, match="a fitted Gate certifies; got VecUQ"):
+        plots.coverage_accuracy(gate.model)
