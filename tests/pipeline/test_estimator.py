@@ -7,7 +7,7 @@ import numpy.testing as npt
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
 from sklearn.ensemble import (
@@ -24,6 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
@@ -436,3 +437,51 @@ def test_rows_of_few_different_values_are_not_taken_for_training_rows():
     y = (rows.sum(axis=1) > 2).astype(int)
     model = from_estimator(LogisticRegression().fit(rows, y), rows, y, more, measures=["entropy", "mahalanobis"])
     assert not model.trained_on(more).any()
+
+
+class Wrapped(ClassifierMixin, BaseEstimator):
+    """A classifier that keeps what it learned in an attribute without an underscore, as wrappers of networks do."""
+
+    def fit(self, X, y):
+        self.net = LogisticRegression(C=1e-3).fit(X, y)
+        return self
+
+    def predict_proba(self, X):
+        return self.net.predict_proba(X)
+
+
+def test_a_fitted_classifier_is_never_fitted_again_and_an_unfitted_one_is():
+    mine = Wrapped().fit(X_CALIBRATION, blobs(300, 1)[1])
+    assert EstimatorMeasures(mine).fit(X_TRAIN, Y_TRAIN).estimator_ is mine
+    unfitted = Wrapped()
+    assert EstimatorMeasures(unfitted).fit(X_TRAIN, Y_TRAIN).estimator_ is not unfitted
+
+
+@pytest.mark.parametrize("of_fit, of_y", [(str, int), (int, str)])
+def test_numbers_and_texts_are_different_classes_however_many_there_are(of_fit, of_y):
+    y = np.arange(300) % 60
+    known = KNeighborsClassifier().fit(X_TRAIN, y.astype(of_fit))
+    with pytest.raises(TableError, match="300 of 300 labels are none of the classes"):
+        EstimatorMeasures(known).fit(X_TRAIN, y.astype(of_y))
+
+
+def test_a_missing_value_of_pandas_is_a_missing_feature():
+    frame = pd.DataFrame(X_TRAIN, columns=list("abc"))
+    known = HistGradientBoostingClassifier(max_iter=5, random_state=0).fit(frame, Y_TRAIN)
+    measures = EstimatorMeasures(known).fit(frame, Y_TRAIN)
+    gaps = frame[:5].mask(frame[:5] == frame.iloc[0, 0])
+    marked = gaps.astype("Float64")
+    assert marked.isna().to_numpy().sum() == 1
+    npt.assert_array_equal(measures.transform(marked), measures.transform(gaps))
+
+
+def test_a_vote_whose_only_measure_cannot_be_computed_says_so():
+    vote = VotingClassifier([("a", GaussianNB()), ("b", LogisticRegression())], voting="soft", weights=[1, 3])
+    with pytest.warns(CalibrationWarning, match="are not the mean"), pytest.raises(SettingError, match="weights its"):
+        EstimatorMeasures(vote, measures=["mutual_information"]).fit(X_TRAIN, Y_TRAIN)
+
+
+def test_features_whose_squares_overflow_have_no_distance():
+    known = HistGradientBoostingClassifier(max_iter=5).fit(1e200 * X_TRAIN, Y_TRAIN)
+    with pytest.warns(CalibrationWarning, match="overflow.*They are left out"):
+        assert EstimatorMeasures(known).fit(1e200 * X_TRAIN, Y_TRAIN).measures_ == ("entropy", "margin")

@@ -10,13 +10,13 @@ import numpy as np
 from vecuq._check import Array
 from vecuq.errors import TableError
 from vecuq.pipeline.asking import Classifier, n_rows_of, numbers_of, some_rows
-from vecuq.pipeline.feature_scale import FeatureScale
+from vecuq.pipeline.feature_scale import MODERATE_FEATURE, FeatureScale
 
 PROBES = 16
 # Probabilities that differ by more are those of another classifier; trees add up in single precision.
 _ALIKE = 1e-6
-# So many numbers of the training rows say where points should lie; more cannot be moderate ones.
-_ENTRIES, _MODERATE = 2_000_000, 1e150
+# So many numbers of the training rows say where points should lie.
+_ENTRIES = 2_000_000
 
 
 def probe_of(classifier: Classifier, scale: FeatureScale | None, *, whole: bool = False) -> Array | None:
@@ -53,7 +53,7 @@ class RowProbe:
             features = numbers_of(some_rows(rows, slice(0, min(few, n_rows_of(rows)))))
         except TableError:
             return None
-        if np.abs(features[np.isfinite(features)]).max(initial=0.0) > _MODERATE:
+        if np.abs(features[np.isfinite(features)]).max(initial=0.0) > MODERATE_FEATURE:
             return None
         scale = FeatureScale.of(features)
         said = probe_of(classifier, scale, whole=True)
