@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import numpy.testing as npt
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -34,6 +35,7 @@ from vecuq import EstimatorMeasures, EstimatorPipeline, Gate, VecUQ, from_estima
 from vecuq.errors import CalibrationError, CalibrationWarning, ModelFileError, SettingError, TableError
 from vecuq.measures import KNearestEuclidean, Mahalanobis, entropy, mutual_information
 from vecuq.pipeline.feature_scale import FEWEST_OF_CLASS, MOST_TRAINING_ROWS, representatives
+from vecuq.report import card
 
 ALL = ("entropy", "margin", "mutual_information", "mahalanobis", "knn_euclidean")
 SINGLE = ("entropy", "margin", "mahalanobis", "knn_euclidean")
@@ -485,3 +487,24 @@ def test_features_whose_squares_overflow_have_no_distance():
     known = HistGradientBoostingClassifier(max_iter=5).fit(1e200 * X_TRAIN, Y_TRAIN)
     with pytest.warns(CalibrationWarning, match="overflow.*They are left out"):
         assert EstimatorMeasures(known).fit(1e200 * X_TRAIN, Y_TRAIN).measures_ == ("entropy", "margin")
+
+
+@pytest.mark.parametrize("frame_of", [pd.DataFrame, pl.DataFrame])
+def test_another_preparation_is_refused_where_it_takes_columns_by_name(tmp_path, frame_of):
+    frame = frame_of(dict(zip("abc", X_TRAIN.T, strict=True)))
+    moved = frame_of(dict(zip("abc", 3 * X_TRAIN.T + 1, strict=True)))
+    scaled = make_column_transformer((StandardScaler(), ["a", "b"]), remainder="passthrough")
+    mine = make_pipeline(scaled, LogisticRegression()).fit(frame, Y_TRAIN)
+    path = tmp_path / "m.vecuq"
+    from_estimator(mine, frame, Y_TRAIN, frame_of(dict(zip("abc", X_CALIBRATION.T, strict=True)))).save(path)
+    load(path, estimator=mine)
+    with pytest.raises(ModelFileError, match="their probabilities differ"):
+        load(path, estimator=make_pipeline(clone(scaled).fit(moved), mine[-1]))
+
+
+def test_the_card_says_where_another_preparation_is_not_noticed():
+    frame = pd.DataFrame(X_TRAIN, columns=list("abc")).assign(kind=np.where(X_TRAIN[:, 0] > 0, "x", "y"))
+    coded = make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough")
+    mine = make_pipeline(coded, LogisticRegression()).fit(frame[:100], Y_TRAIN[:100])
+    made = from_estimator(mine, frame[:100], Y_TRAIN[:100], frame[100:])
+    assert "steps of the same kinds that were fitted to other rows are not noticed" in str(card(made).inputs)

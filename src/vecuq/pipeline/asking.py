@@ -92,7 +92,7 @@ class Classifier:
         """What prepares the rows for the last step, by the names of the types."""
         return tuple(type(one).__name__ for step in self.steps for _, one in step.steps)
 
-    def at(self, points: Array, *, whole: bool = False) -> Array | None:
+    def at(self, points: Any, *, whole: bool = False) -> Array | None:
         """Return the probabilities at points in the space of the prepared features; None if that cannot be had.
 
         With ``whole``, points are in the space of the rows, and all that prepares them takes part.

@@ -60,7 +60,7 @@ def parts_of(pipeline: EstimatorPipeline) -> tuple[str, dict[str, Any], dict[str
     check_is_fitted(pipeline)
     steps = pipeline.steps_
     _, model, kept = ranker_parts(pipeline.ranker_)
-    arrays = {f"ranker/{name}": array for name, array in kept.items()}
+    arrays: dict[str, Any] = {f"ranker/{name}": array for name, array in kept.items()}
     for density, fitted in steps.densities_.items():
         arrays |= {f"density/{density}/{part}": array for part, array in fitted.arrays().items()}
     if steps.scale_ is not None:
@@ -179,7 +179,7 @@ def _give(steps: EstimatorMeasures, known: EstimatorHeader, estimator: Any) -> N
     if known.members not in (1, classifier.n_members):
         _same("its number of members", classifier.n_members, known.members)
     by_features = steps.probe_ is None or alike(probe_of(classifier, steps.scale_), steps.probe_)
-    by_rows = steps.row_probe_ is None or steps.row_probe_.recognises(classifier)
+    by_rows = steps.row_probe_ is None or steps.row_probe_.recognises(classifier, known.features)
     if not (by_features and by_rows):
         raise ModelFileError(
             "This is another classifier than the one that the file was fitted with: their probabilities differ. Give "

@@ -115,7 +115,8 @@ class EstimatorMeasures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.probe_ = probe_of(self._classifier, self.scale_)
         self.prepared_by_ = self._classifier.prepared_by
         known = self.probe_ is not None and not self.prepared_by_
-        self.row_probe_ = None if known else RowProbe.of(self._classifier, chosen)
+        names = getattr(self, "feature_names_in_", None)
+        self.row_probe_ = None if known else RowProbe.of(self._classifier, chosen, names)
         columns = self._usual() if wanted is None else wanted
         self.measures_ = tuple(name for name in columns if name not in self.left_out_)
         if not self.measures_:
