@@ -420,8 +420,9 @@ def test_rows_that_trained_the_classifier_cannot_certify_it_before_saving_or_aft
     model.save(tmp_path / "m.vecuq")
     right = forest.predict(X_TRAIN) == Y_TRAIN
     for known in (model, load(tmp_path / "m.vecuq", estimator=forest)):
-        with pytest.warns(CalibrationWarning, match="300 of 300 labelled rows have fitted the model"):
-            pytest.raises(CalibrationError, Gate(known, accuracy=0.6).fit, X_TRAIN, right)
+        left_out = pytest.warns(CalibrationWarning, match="300 of 300 labelled rows have fitted the model")
+        with left_out, pytest.raises(CalibrationError, match="none can certify it"):
+            Gate(known, accuracy=0.6).fit(X_TRAIN, right)
 
 
 def test_training_rows_among_labelled_ones_are_left_out_of_the_certificate(model, forest):
@@ -459,7 +460,7 @@ def test_a_fitted_classifier_is_never_fitted_again_and_an_unfitted_one_is():
     assert EstimatorMeasures(unfitted).fit(X_TRAIN, Y_TRAIN).estimator_ is not unfitted
 
 
-@pytest.mark.parametrize("of_fit, of_y", [(str, int), (int, str)])
+@pytest.mark.parametrize(("of_fit", "of_y"), [(str, int), (int, str)])
 def test_numbers_and_texts_are_different_classes_however_many_there_are(of_fit, of_y):
     y = np.arange(300) % 60
     known = KNeighborsClassifier().fit(X_TRAIN, y.astype(of_fit))

@@ -307,8 +307,8 @@ class Gate:
         scores = self.scoring.scores(rows)
         if len(scores) != len(kept) or not np.allclose(scores[kept], learned.labelled.scores, equal_nan=True):
             raise TableError(
-                f"These are not the {len(kept):,} labelled rows that the gate was fitted on, in the same order, and its "
-                f"labels say nothing about others. Give those rows, or none: coverage_line() needs none."
+                f"These are not the {len(kept):,} labelled rows that the gate was fitted on, in the same order, and "
+                f"its labels say nothing about others. Give those rows, or none: coverage_line() needs none."
             )
         return coverage_lines(self.model, self.settings, rows, learned.labelled, kept)
 

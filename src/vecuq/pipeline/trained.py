@@ -1,4 +1,4 @@
-"""The rows that a classifier was trained on, as hashes: whether others are the same, more often than repeats explain."""
+"""The rows that a classifier was trained on, as hashes: which other rows are the same ones."""
 
 from __future__ import annotations
 
