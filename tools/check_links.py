@@ -16,11 +16,22 @@ from urllib.parse import unquote, urlsplit
 # What a browser fetches by itself, by tag and attribute; the links of <a> are only followed by people.
 FETCHED = {
     ("audio", "src"),
+    ("embed", "src"),
+    ("feimage", "href"),
+    ("feimage", "xlink:href"),
     ("iframe", "src"),
+    ("image", "href"),
+    ("image", "xlink:href"),
     ("img", "src"),
+    ("input", "src"),
     ("link", "href"),
+    ("object", "data"),
     ("script", "src"),
     ("source", "src"),
+    ("track", "src"),
+    ("use", "href"),
+    ("use", "xlink:href"),
+    ("video", "poster"),
     ("video", "src"),
 }
 # Links that name the page itself, or another representation of it, and are not fetched.
@@ -36,6 +47,8 @@ class Page(HTMLParser):
     links: list[str] = field(default_factory=list)
     fetched: list[str] = field(default_factory=list)
     anchors: set[str] = field(default_factory=set)
+    styled: list[str] = field(default_factory=list)  # what its own styles fetch
+    in_style: bool = False
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -50,6 +63,17 @@ class Page(HTMLParser):
         if given.get("rel", "") not in NOT_FETCHED:
             self.fetched += [given[name] for kind, name in FETCHED if kind == tag and name in given]
         self.fetched += [one.split()[0] for one in given.get("srcset", "").split(",") if one.strip()]
+        self.styled += IN_STYLE.findall(given.get("style", ""))
+        self.in_style = tag == "style"
+
+    def handle_data(self, data: str) -> None:
+        """Note what a style element fetches."""
+        if self.in_style:
+            self.styled += IN_STYLE.findall(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave a style element."""
+        self.in_style = False
 
 
 def problems(site: Path) -> Iterator[str]:
@@ -63,7 +87,8 @@ def problems(site: Path) -> Iterator[str]:
             wrong = _wrong(link, page, pages)
             if wrong:
                 yield f"{where}: {link}: {wrong}"
-        yield from (f"{where}: fetches {link} from another host" for link in page.fetched if _is_elsewhere(link))
+        fetched = (*page.fetched, *page.styled)
+        yield from (f"{where}: fetches {link} from another host" for link in fetched if _is_elsewhere(link))
     for sheet in sorted(site.rglob("*.css")):
         found = IN_STYLE.findall(sheet.read_text(encoding="utf-8"))
         yield from (

@@ -283,6 +283,12 @@ def test_hostile_names_are_text():
     assert "code_inline" not in parsed
 
 
+@pytest.mark.parametrize("words", ["- one", "+ one", "1. one", "2) one", "---", "- - -", "-"])
+def test_words_of_the_owner_are_neither_a_list_nor_a_line(words):
+    empty, filled = (rendered(card(thing("model"), owner=owner).to_markdown()) for owner in ("one", words))
+    assert filled == empty
+
+
 def rendered(sheet):
     """Return the kinds of tokens that a reader of GitHub's Markdown finds, links by bare addresses included."""
     markdown_it = pytest.importorskip("markdown_it")

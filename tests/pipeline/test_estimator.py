@@ -5,9 +5,10 @@ import warnings
 import numpy as np
 import numpy.testing as npt
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
 from sklearn.ensemble import (
@@ -24,6 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
@@ -33,6 +35,7 @@ from vecuq import EstimatorMeasures, EstimatorPipeline, Gate, VecUQ, from_estima
 from vecuq.errors import CalibrationError, CalibrationWarning, ModelFileError, SettingError, TableError
 from vecuq.measures import KNearestEuclidean, Mahalanobis, entropy, mutual_information
 from vecuq.pipeline.feature_scale import FEWEST_OF_CLASS, MOST_TRAINING_ROWS, representatives
+from vecuq.report import card
 
 ALL = ("entropy", "margin", "mutual_information", "mahalanobis", "knn_euclidean")
 SINGLE = ("entropy", "margin", "mahalanobis", "knn_euclidean")
@@ -409,3 +412,100 @@ def test_nearest_rows_by_euclidean_distance_see_the_length():
     npt.assert_array_equal(fitted.score([[0.0], [10.0]]), [2.0, 8.0])
     with pytest.raises(CalibrationError, match="k=5 neighbours"):
         KNearestEuclidean.fit([[1.0], [2.0]])
+
+
+@pytest.mark.parametrize("measures", [None, ["entropy", "margin"]])
+def test_rows_that_trained_the_classifier_cannot_certify_it_before_saving_or_after(forest, tmp_path, measures):
+    model = from_estimator(forest, X_TRAIN, Y_TRAIN, X_CALIBRATION, measures=measures)
+    model.save(tmp_path / "m.vecuq")
+    right = forest.predict(X_TRAIN) == Y_TRAIN
+    for known in (model, load(tmp_path / "m.vecuq", estimator=forest)):
+        left_out = pytest.warns(CalibrationWarning, match="300 of 300 labelled rows have fitted the model")
+        with left_out, pytest.raises(CalibrationError, match="none can certify it"):
+            Gate(known, accuracy=0.6).fit(X_TRAIN, right)
+
+
+def test_training_rows_among_labelled_ones_are_left_out_of_the_certificate(model, forest):
+    fresh, truth = blobs(200, 5)
+    rows, labels = np.vstack([X_TRAIN[:100], fresh]), np.append(Y_TRAIN[:100], truth)
+    with pytest.warns(CalibrationWarning, match="100 of 300 labelled rows have fitted the model and are left out"):
+        gate = Gate(model, accuracy=0.6).fit(rows, forest.predict(rows) == labels)
+    assert gate.certificate().n_labels == 200
+    npt.assert_array_equal(model.trained_on(rows), np.arange(300) < 100)
+
+
+def test_rows_of_few_different_values_are_not_taken_for_training_rows():
+    rng = np.random.default_rng(0)
+    rows, more = rng.integers(3, size=(300, 2)), rng.integers(3, size=(300, 2))
+    y = (rows.sum(axis=1) > 2).astype(int)
+    model = from_estimator(LogisticRegression().fit(rows, y), rows, y, more, measures=["entropy", "mahalanobis"])
+    assert not model.trained_on(more).any()
+
+
+class Wrapped(ClassifierMixin, BaseEstimator):
+    """A classifier that keeps what it learned in an attribute without an underscore, as wrappers of networks do."""
+
+    def fit(self, X, y):
+        self.net = LogisticRegression(C=1e-3).fit(X, y)
+        return self
+
+    def predict_proba(self, X):
+        return self.net.predict_proba(X)
+
+
+def test_a_fitted_classifier_is_never_fitted_again_and_an_unfitted_one_is():
+    mine = Wrapped().fit(X_CALIBRATION, blobs(300, 1)[1])
+    assert EstimatorMeasures(mine).fit(X_TRAIN, Y_TRAIN).estimator_ is mine
+    unfitted = Wrapped()
+    assert EstimatorMeasures(unfitted).fit(X_TRAIN, Y_TRAIN).estimator_ is not unfitted
+
+
+@pytest.mark.parametrize(("of_fit", "of_y"), [(str, int), (int, str)])
+def test_numbers_and_texts_are_different_classes_however_many_there_are(of_fit, of_y):
+    y = np.arange(300) % 60
+    known = KNeighborsClassifier().fit(X_TRAIN, y.astype(of_fit))
+    with pytest.raises(TableError, match="300 of 300 labels are none of the classes"):
+        EstimatorMeasures(known).fit(X_TRAIN, y.astype(of_y))
+
+
+def test_a_missing_value_of_pandas_is_a_missing_feature():
+    frame = pd.DataFrame(X_TRAIN, columns=list("abc"))
+    known = HistGradientBoostingClassifier(max_iter=5, random_state=0).fit(frame, Y_TRAIN)
+    measures = EstimatorMeasures(known).fit(frame, Y_TRAIN)
+    gaps = frame[:5].mask(frame[:5] == frame.iloc[0, 0])
+    marked = gaps.astype("Float64")
+    assert marked.isna().to_numpy().sum() == 1
+    npt.assert_array_equal(measures.transform(marked), measures.transform(gaps))
+
+
+def test_a_vote_whose_only_measure_cannot_be_computed_says_so():
+    vote = VotingClassifier([("a", GaussianNB()), ("b", LogisticRegression())], voting="soft", weights=[1, 3])
+    with pytest.warns(CalibrationWarning, match="are not the mean"), pytest.raises(SettingError, match="weights its"):
+        EstimatorMeasures(vote, measures=["mutual_information"]).fit(X_TRAIN, Y_TRAIN)
+
+
+def test_features_whose_squares_overflow_have_no_distance():
+    known = HistGradientBoostingClassifier(max_iter=5).fit(1e200 * X_TRAIN, Y_TRAIN)
+    with pytest.warns(CalibrationWarning, match="overflow.*They are left out"):
+        assert EstimatorMeasures(known).fit(1e200 * X_TRAIN, Y_TRAIN).measures_ == ("entropy", "margin")
+
+
+@pytest.mark.parametrize("frame_of", [pd.DataFrame, pl.DataFrame])
+def test_another_preparation_is_refused_where_it_takes_columns_by_name(tmp_path, frame_of):
+    frame = frame_of(dict(zip("abc", X_TRAIN.T, strict=True)))
+    moved = frame_of(dict(zip("abc", 3 * X_TRAIN.T + 1, strict=True)))
+    scaled = make_column_transformer((StandardScaler(), ["a", "b"]), remainder="passthrough")
+    mine = make_pipeline(scaled, LogisticRegression()).fit(frame, Y_TRAIN)
+    path = tmp_path / "m.vecuq"
+    from_estimator(mine, frame, Y_TRAIN, frame_of(dict(zip("abc", X_CALIBRATION.T, strict=True)))).save(path)
+    load(path, estimator=mine)
+    with pytest.raises(ModelFileError, match="their probabilities differ"):
+        load(path, estimator=make_pipeline(clone(scaled).fit(moved), mine[-1]))
+
+
+def test_the_card_says_where_another_preparation_is_not_noticed():
+    frame = pd.DataFrame(X_TRAIN, columns=list("abc")).assign(kind=np.where(X_TRAIN[:, 0] > 0, "x", "y"))
+    coded = make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough")
+    mine = make_pipeline(coded, LogisticRegression()).fit(frame[:100], Y_TRAIN[:100])
+    made = from_estimator(mine, frame[:100], Y_TRAIN[:100], frame[100:])
+    assert "steps of the same kinds that were fitted to other rows are not noticed" in str(card(made).inputs)

@@ -426,6 +426,13 @@ def test_a_gate_without_its_rows_shows_the_line_of_its_own_order(gate, labelled)
     assert plots.coverage_accuracy(live).has_data()
 
 
+def test_the_labels_of_a_gate_certify_nothing_about_other_rows(gate, labelled):
+    rows = labelled[0]
+    for others in (rows[::-1], rows[:-1]):
+        with pytest.raises(TableError, match="not the 900 labelled rows that the gate was fitted on"):
+            plots.coverage_accuracy(gate, others)
+
+
 def test_gates_by_category_have_no_threshold_and_a_picture_of_all(gate, labelled):
     new, correct = labelled
     by = Gate(gate.model, accuracy=0.8).fit(new, correct, by=np.arange(len(new)) % 2)
@@ -441,3 +448,14 @@ def test_the_old_names_of_the_report_are_the_same_functions():
     assert report.coverage_picture is plots.coverage_picture
     with pytest.raises(AttributeError, match="nothing_like_it"):
         report.nothing_like_it  # noqa: B018
+
+
+def test_what_cannot_be_drawn_is_refused_in_plain_words(ranker, gate):
+    rows = np.random.default_rng(5).gamma(1.0, size=(20, 2))
+    for level in (0.0, 2, "most"):
+        with pytest.raises(SettingError, match="level must"):
+            plots.p_values(ranker, rows, level=level)
+    with pytest.raises(TableError, match="Every row needs its probability and its label"):
+        plots.reliability([0.5, 0.6], [1])
+    with pytest.raises(TableError, match="a fitted Gate certifies; got VecUQ"):
+        plots.coverage_accuracy(gate.model)

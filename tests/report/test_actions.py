@@ -173,3 +173,10 @@ def test_every_proposed_command_runs_as_it_is(ranker, decided, subject, tmp_path
         words = [word for word in shlex.split(command)[1:] if word not in ("--ood", "far")]
         done = CliRunner().invoke(app, words)
         assert done.exit_code == 0, (command, done.output)
+
+
+@pytest.mark.parametrize("name", ["two  blanks.csv", "a\nline.csv", "right\u202eleft.csv", f"{'long' * 500}.csv"])
+def test_a_command_that_a_page_would_show_otherwise_is_not_proposed(ranker, new_rows, subject, name):
+    found = acts(subject(ranker, new_rows(), origin=Origin("m.vecuq", (name,), facts={"kind": "model"})))
+    assert found
+    assert set(verbs(found)) == {None}

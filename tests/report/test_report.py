@@ -133,6 +133,17 @@ def test_a_ranking_of_other_rows_and_a_model_of_five_maps_are_refused(ranker, kn
         build_report(crossed, new_rows(5), crossed.rank(new_rows(5)), title="Crossed")
 
 
+def test_frames_and_parts_that_do_not_belong_to_the_rows_are_refused(ranker, new_rows):
+    new = new_rows(5)
+    for rows, beside, said in [
+        (new.to_pandas(), Beside(), "takes new rows as a pyarrow.Table; got DataFrame"),
+        (new, Beside(labels={"error": np.zeros(3)}), "labels 'error' are 3, and there are 5 rows"),
+        (new, Beside(by="absent"), "no column 'absent'"),
+    ]:
+        with pytest.raises(TableError, match=said):
+            build_report(ranker, rows, ranker.rank(new), title="Apart", beside=beside)
+
+
 def test_very_many_and_very_far_rows_give_a_small_page(ranker):
     rng = np.random.default_rng(0)
     far = rng.gamma(1.0, size=(2, 50_000)) * 10.0 ** rng.integers(0, 300, size=50_000)

@@ -32,6 +32,11 @@ def test_a_site_whose_links_resolve_has_no_problem(site):
         ('<script src="https://cdn.example.org/x.js"></script>', "from another host"),
         ('<img src="//cdn.example.org/x.png">', "from another host"),
         ('<link rel="stylesheet" href="https://fonts.example.org/x.css">', "from another host"),
+        ("<style>@import 'https://fonts.example.org/x.css';</style>", "from another host"),
+        ('<p style="background: url(//cdn.example.org/x.png)">x</p>', "from another host"),
+        ('<svg><image href="https://cdn.example.org/x.png"/></svg>', "from another host"),
+        ('<object data="https://cdn.example.org/x.svg"></object>', "from another host"),
+        ('<video poster="gone.png"></video>', "gone.png: no such file"),
     ],
 )
 def test_what_is_wrong_is_named(site, added, said):

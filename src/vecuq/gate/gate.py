@@ -304,6 +304,12 @@ class Gate:
         if kept is None:
             why = "fitted to counts" if learned.labelled.counts is not None else "loaded"
             raise SettingError(f"A gate that was {why} keeps no labelled rows; fit it to rows to draw its picture.")
+        scores = self.scoring.scores(rows)
+        if len(scores) != len(kept) or not np.allclose(scores[kept], learned.labelled.scores, equal_nan=True):
+            raise TableError(
+                f"These are not the {len(kept):,} labelled rows that the gate was fitted on, in the same order, and "
+                f"its labels say nothing about others. Give those rows, or none: coverage_line() needs none."
+            )
         return coverage_lines(self.model, self.settings, rows, learned.labelled, kept)
 
     def coverage_line(self) -> list[tuple[float, float]]:

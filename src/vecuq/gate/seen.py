@@ -74,9 +74,15 @@ def seen_in(model: Any, rows: Any, n_rows: int) -> tuple[SeenCounts, NDArray[np.
     inside = inner(model)
     if not hasattr(inside, "overlap"):
         return SeenCounts(n_rows), np.zeros(n_rows, dtype=bool)
-    found = inside.overlap(inside.as_table(values_in(model, rows)))
-    matched = (found.map.rows, found.map.decided, found.weights.rows, found.weights.decided, found.held)
-    return SeenCounts(n_rows, *(int(one.sum()) for one in matched)), found.map_rows | ~found.map.decided
+    found, trained = inside.overlap(inside.as_table(values_in(model, rows))), _trained_on(model, rows, n_rows)
+    of_map, decided = found.map.rows | trained, found.map.decided | trained
+    matched = (of_map, decided, found.weights.rows, found.weights.decided, found.held)
+    return SeenCounts(n_rows, *(int(one.sum()) for one in matched)), found.map_rows | of_map | ~decided
+
+
+def _trained_on(model: Any, rows: Any, n_rows: int) -> NDArray[np.bool_]:
+    """Return which rows the classifier inside a model was trained on; none where no model says so."""
+    return np.asarray(model.trained_on(rows)) if hasattr(model, "trained_on") else np.zeros(n_rows, dtype=bool)
 
 
 def _leave_out(model: Any, counts: SeenCounts) -> bool:

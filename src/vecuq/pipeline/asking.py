@@ -92,7 +92,7 @@ class Classifier:
         """What prepares the rows for the last step, by the names of the types."""
         return tuple(type(one).__name__ for step in self.steps for _, one in step.steps)
 
-    def at(self, points: Array, *, whole: bool = False) -> Array | None:
+    def at(self, points: Any, *, whole: bool = False) -> Array | None:
         """Return the probabilities at points in the space of the prepared features; None if that cannot be had.
 
         With ``whole``, points are in the space of the rows, and all that prepares them takes part.
@@ -233,7 +233,7 @@ def some_rows(X: Any, rows: Any) -> Any:
 def numbers_of(prepared: Any) -> Array:
     """Return features as a dense array, (rows, features); raise if one of them is no number."""
     dense = prepared.toarray() if hasattr(prepared, "toarray") else prepared
-    dense = dense.to_numpy() if hasattr(dense, "to_numpy") else np.asarray(dense)
+    dense = _array_of(dense) if hasattr(dense, "to_numpy") else np.asarray(dense)
     if dense.ndim != 2:
         raise TableError(f"Features must have shape (rows, features); got {shape_of(dense)}.")
     try:
@@ -246,3 +246,9 @@ def numbers_of(prepared: Any) -> Array:
             f"({one_line(error, most=80)}). Put what encodes them into a scikit-learn Pipeline with the classifier, or "
             f"leave distances out: measures=['entropy', 'margin']."
         ) from None
+
+
+def _array_of(frame: Any) -> NDArray[Any]:
+    """Return a frame as an array; what pandas marks as missing, in columns of any type, is NaN."""
+    found = np.asarray(frame.to_numpy())
+    return np.where(frame.isna(), np.nan, found) if found.dtype == object and hasattr(frame, "isna") else found

@@ -15,11 +15,12 @@ from vecuq._check import warn_user
 from vecuq._files import tensor_bytes, write_tensors
 from vecuq.errors import CalibrationWarning, SettingError, TableError
 from vecuq.measures import warn_idle
-from vecuq.pipeline.asking import numbers_of
+from vecuq.pipeline.asking import n_rows_of
 from vecuq.pipeline.estimator_measures import EstimatorMeasures
+from vecuq.pipeline.trained import TrainedRows
 from vecuq.pipeline.verbs import RankedMeasures
 from vecuq.ranker import Ranker, VecUQ, card_of
-from vecuq.table import ScoreTable, row_hashes
+from vecuq.table import ScoreTable
 
 
 def from_estimator(
@@ -91,6 +92,7 @@ class EstimatorPipeline(RankedMeasures, BaseEstimator):  # type: ignore[misc]
     measures_: tuple[str, ...]
     left_out_: dict[str, str]
     vecuq_: VecUQ
+    trained_: TrainedRows | None  # None where rows are no numbers, and for a file that does not name them
     ranker_: Ranker
     offset_: float
 
@@ -131,15 +133,16 @@ class EstimatorPipeline(RankedMeasures, BaseEstimator):  # type: ignore[misc]
             raise SettingError("measures= chooses the columns here; leave columns= and flip= of the ranker out.")
         steps = EstimatorMeasures(self.estimator, measures=self.measures, random_state=self.random_state).fit(*train)
         table = steps.measure(X)
-        _warn_trained_on(steps, train[0], X)
+        trained = TrainedRows.of(steps.classifier.prepared(train[0]))
+        _warn_trained_on(0 if trained is None else int(trained.among(steps.classifier.prepared(X)).sum()), len(table))
         warn_idle(table, steps.n_members_)
         # Directions are known, so nothing about them is suspicious.
         ranking.set_params(columns=list(steps.measures_), flip=[]).fit(table, groups=groups)
-        return self.keep(steps, ranking)
+        return self.keep(steps, ranking, trained)
 
-    def keep(self, steps: EstimatorMeasures, ranking: VecUQ) -> EstimatorPipeline:
+    def keep(self, steps: EstimatorMeasures, ranking: VecUQ, trained: TrainedRows | None) -> EstimatorPipeline:
         """Keep what is fitted."""
-        self.steps_, self.vecuq_ = steps, ranking
+        self.steps_, self.vecuq_, self.trained_ = steps, ranking, trained
         self.measures_, self.left_out_ = steps.measures_, steps.left_out_
         self.ranker_, self.offset_ = ranking.ranker_, ranking.offset_
         self.n_features_in_ = steps.n_features_in_
@@ -156,6 +159,17 @@ class EstimatorPipeline(RankedMeasures, BaseEstimator):  # type: ignore[misc]
         """Return the measures of rows of features as a score table."""
         check_is_fitted(self)
         return self.steps_.measure(X)
+
+    def trained_on(self, X: Any) -> NDArray[np.bool_]:
+        """Return which rows of features the classifier was trained on: their labels say nothing about other rows.
+
+        Equal features are taken for the same row, unless rows that repeat each other explain as many equal ones. False
+        where features are no numbers, and for a file that does not name its training rows.
+        """
+        check_is_fitted(self)
+        if self.trained_ is None:
+            return np.zeros(n_rows_of(X), dtype=bool)
+        return self.trained_.among(self.steps_.classifier.prepared(X))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything but the classifier to one file; ``vecuq.load(path, estimator=classifier)`` reads it.
@@ -194,26 +208,11 @@ class EstimatorPipeline(RankedMeasures, BaseEstimator):  # type: ignore[misc]
         return {"text/plain": repr(self), "text/html": card_of(self.ranker_, "EstimatorPipeline", facts)}
 
 
-def _warn_trained_on(steps: EstimatorMeasures, train: Any, calibration: Any) -> None:
-    """Warn of calibration rows that are training rows, where more are than repeated rows explain."""
-    try:
-        known, new = (_hashes(steps.classifier.prepared(rows)) for rows in (train, calibration))
-    except TableError:  # no numbers to compare
-        return
-    shared = int(np.isin(new, known).sum())
-    counts = np.unique(known, return_counts=True)[1]
-    repeated = 1.0 - np.sum(counts == 1) / max(len(known), 1)
-    if shared > max(1, (repeated + 0.02) * len(new)):
+def _warn_trained_on(shared: int, n_rows: int) -> None:
+    """Warn of calibration rows that are training rows."""
+    if shared:
         warn_user(
-            f"{shared:,} of {len(new):,} calibration rows are training rows. The classifier knows them, so new rows "
+            f"{shared:,} of {n_rows:,} calibration rows are training rows. The classifier knows them, so new rows "
             f"will look more uncertain than they are, and too many will be flagged. Give rows that it has not seen.",
             CalibrationWarning,
         )
-
-
-def _hashes(prepared: Any) -> NDArray[np.uint64]:
-    """Return a hash of every row; of sparse rows, which dense would fill the memory, that of two random sums."""
-    if not hasattr(prepared, "toarray"):
-        return row_hashes(numbers_of(prepared))
-    draws = np.random.default_rng(0).normal(size=(prepared.shape[1], 2))
-    return row_hashes(np.asarray(prepared @ draws, dtype=float))

@@ -26,6 +26,7 @@ from vecuq.pipeline.estimator_measures import NEAREST, EstimatorMeasures, found_
 from vecuq.pipeline.feature_scale import FeatureScale
 from vecuq.pipeline.probing import PROBES, RowProbe, alike, probe_of
 from vecuq.pipeline.sense import density_of
+from vecuq.pipeline.trained import TrainedRows
 from vecuq.ranker import Ranker, VecUQ, ranker_of
 from vecuq.ranker import parts_of as ranker_parts
 
@@ -59,7 +60,7 @@ def parts_of(pipeline: EstimatorPipeline) -> tuple[str, dict[str, Any], dict[str
     check_is_fitted(pipeline)
     steps = pipeline.steps_
     _, model, kept = ranker_parts(pipeline.ranker_)
-    arrays = {f"ranker/{name}": array for name, array in kept.items()}
+    arrays: dict[str, Any] = {f"ranker/{name}": array for name, array in kept.items()}
     for density, fitted in steps.densities_.items():
         arrays |= {f"density/{density}/{part}": array for part, array in fitted.arrays().items()}
     if steps.scale_ is not None:
@@ -68,6 +69,8 @@ def parts_of(pipeline: EstimatorPipeline) -> tuple[str, dict[str, Any], dict[str
     if steps.row_probe_ is not None:
         scale = steps.row_probe_.scale
         arrays |= {"rows/centre": scale.centre, "rows/spread": scale.spread, "rows/said": steps.row_probe_.said}
+    if pipeline.trained_ is not None:
+        arrays["training/rows"] = pipeline.trained_.hashes
     names = getattr(steps, "feature_names_in_", None)
     header = {
         "classifier": steps.kind_,
@@ -107,7 +110,15 @@ def estimator_of(header: dict[str, Any], arrays: dict[str, Array], estimator: An
     if estimator is not None:
         _give(steps, known, estimator)
     made = EstimatorPipeline(estimator, measures=list(known.measures), ranker=VecUQ.from_ranker(ranker))
-    return made.keep(steps, VecUQ.from_ranker(ranker))
+    return made.keep(steps, VecUQ.from_ranker(ranker), _trained_of(under("training/", arrays)))
+
+
+def _trained_of(found: dict[str, Array]) -> TrainedRows | None:
+    """Return the hashes of the training rows, if the file has them."""
+    if not found:
+        return None
+    check_arrays(found, {"rows": Numbers("rows", dtype="uint64")})
+    return TrainedRows(np.asarray(found["rows"], dtype=np.uint64))
 
 
 def _check(known: EstimatorHeader, ranker: Ranker) -> None:
@@ -168,7 +179,7 @@ def _give(steps: EstimatorMeasures, known: EstimatorHeader, estimator: Any) -> N
     if known.members not in (1, classifier.n_members):
         _same("its number of members", classifier.n_members, known.members)
     by_features = steps.probe_ is None or alike(probe_of(classifier, steps.scale_), steps.probe_)
-    by_rows = steps.row_probe_ is None or steps.row_probe_.recognises(classifier)
+    by_rows = steps.row_probe_ is None or steps.row_probe_.recognises(classifier, known.features)
     if not (by_features and by_rows):
         raise ModelFileError(
             "This is another classifier than the one that the file was fitted with: their probabilities differ. Give "

@@ -16,7 +16,7 @@ from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, Tab
 from vecuq.measures import KNearestEuclidean, Measure, find_measures, measure
 from vecuq.outputs import ClassifierOutputs
 from vecuq.pipeline.asking import Classifier, n_rows_of, numbers_of, refuse_other, some_rows
-from vecuq.pipeline.feature_scale import MOST_FEATURES, FeatureScale, representatives
+from vecuq.pipeline.feature_scale import MODERATE_FEATURE, MOST_FEATURES, FeatureScale, representatives
 from vecuq.pipeline.probing import RowProbe, probe_of
 from vecuq.table import ScoreTable
 
@@ -115,9 +115,13 @@ class EstimatorMeasures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.probe_ = probe_of(self._classifier, self.scale_)
         self.prepared_by_ = self._classifier.prepared_by
         known = self.probe_ is not None and not self.prepared_by_
-        self.row_probe_ = None if known else RowProbe.of(self._classifier, chosen)
+        names = getattr(self, "feature_names_in_", None)
+        self.row_probe_ = None if known else RowProbe.of(self._classifier, chosen, names)
         columns = self._usual() if wanted is None else wanted
         self.measures_ = tuple(name for name in columns if name not in self.left_out_)
+        if not self.measures_:
+            reasons = "; ".join(f"{name}: {why}" for name, why in self.left_out_.items())
+            raise SettingError(f"None of the measures that were named can be computed ({reasons}). Name others.")
         return self
 
     def measure(self, X: Any) -> ScoreTable:
@@ -201,6 +205,7 @@ class EstimatorMeasures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             prepared = self._classifier.prepared(rows)
             _refuse_wide(prepared)  # before sparse ones become dense
             features = numbers_of(prepared)
+            _refuse_huge(features)
         except TableError as error:
             if wanted is not None:
                 raise
@@ -231,16 +236,28 @@ def fitted(estimator: Any, X: Any, y: Any) -> Any:
         return [fitted(one, X, y) for one in estimator]
     refuse_other(estimator)
     return (
-        clone(estimator).fit(X, y) if isinstance(estimator, BaseEstimator) and not _is_fitted(estimator) else estimator
+        clone(estimator).fit(X, y)
+        if isinstance(estimator, BaseEstimator) and not _is_fitted(estimator, X)
+        else estimator
     )
 
 
-def _is_fitted(estimator: Any) -> bool:
+def _is_fitted(estimator: Any, X: Any) -> bool:
+    """Whether a classifier is fitted: by what scikit-learn sees, and for one of another package by its answer."""
     from sklearn.exceptions import NotFittedError
 
     try:
         check_is_fitted(estimator)
     except NotFittedError:
+        return not type(estimator).__module__.startswith("sklearn.") and _answers(estimator, X)
+    return True
+
+
+def _answers(estimator: Any, X: Any) -> bool:
+    """Whether a classifier gives probabilities: what it learned may stand in attributes without an underscore."""
+    try:
+        estimator.predict_proba(some_rows(X, slice(0, 1)))
+    except Exception:  # of any package, each with its own
         return False
     return True
 
@@ -287,7 +304,8 @@ def _class_numbers(y: Any, classes: NDArray[Any], n_rows: int) -> NDArray[np.int
     labels = np.asarray(y).ravel() if y is not None else np.empty(0)
     if len(labels) != n_rows:
         raise TableError(f"y_train must name the class of each of {n_rows:,} training rows; got {len(labels):,}.")
-    known = np.isin(labels, classes)
+    places = {value: place for place, value in enumerate(classes.tolist())}
+    known = np.array([value in places for value in labels.tolist()])
     if not known.all():
         strange = one_line(repr(labels[~known][0]), most=40)
         raise TableError(
@@ -296,7 +314,6 @@ def _class_numbers(y: Any, classes: NDArray[Any], n_rows: int) -> NDArray[np.int
         )
     if len(np.unique(labels)) < 2:
         raise CalibrationError("The training rows have only one class; a classifier of at least two is needed.")
-    places = {value: place for place, value in enumerate(classes.tolist())}
     return np.array([places[value] for value in labels.tolist()], dtype=np.intp)
 
 
@@ -306,4 +323,13 @@ def _refuse_wide(features: Any) -> None:
         raise TableError(
             f"Distances in {n_features:,} features say little; {MOST_FEATURES:,} is the most. Reduce them in a "
             f"scikit-learn Pipeline with the classifier, or leave distances out: measures=['entropy', 'margin']."
+        )
+
+
+def _refuse_huge(features: Array) -> None:
+    furthest = float(np.abs(features[np.isfinite(features)]).max(initial=0.0))
+    if furthest > MODERATE_FEATURE:
+        raise TableError(
+            f"Distances between features as large as {furthest:.1g} overflow. Scale them in a scikit-learn Pipeline "
+            f"with the classifier, or leave distances out: measures=['entropy', 'margin']."
         )

@@ -13,6 +13,8 @@ from vecuq._check import Array
 MOST_TRAINING_ROWS, FEWEST_OF_CLASS = 20_000, 50
 # More features make a covariance that no number of such rows can fill.
 MOST_FEATURES = 2_000
+# The squares of larger ones overflow.
+MODERATE_FEATURE = 1e150
 
 
 @dataclass(frozen=True, eq=False)

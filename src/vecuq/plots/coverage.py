@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter
 
 from vecuq._draw import GREY, INK, PALETTE
-from vecuq.errors import SettingError
+from vecuq.errors import SettingError, TableError
 from vecuq.gate import Gate, LiveGate
 from vecuq.plots.panels import axis_names, label, legend, panel
 
@@ -53,7 +53,10 @@ def coverage_accuracy(gate: Gate | LiveGate, rows: Any = None, *, ax: Axes | Non
     >>> axes.get_xlabel()
     'certified accuracy of accepted rows'
     """
-    found, axes = gate.gate if isinstance(gate, LiveGate) else gate, panel(ax)
+    found = gate.gate if isinstance(gate, LiveGate) else gate
+    if not isinstance(found, Gate):
+        raise TableError(f"coverage_accuracy draws what a fitted Gate certifies; got {type(found).__name__}.")
+    axes = panel(ax)
     whole = rows is not None and found.learned_.kept is not None
     lines: Points = found.coverage_lines(rows) if whole else {found.order_: found.coverage_line()}
     table = [(line["accuracy"], line["coverage"]) for line in found.table_]

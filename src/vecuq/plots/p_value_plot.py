@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import PercentFormatter
 
-from vecuq._check import Array
+from vecuq._check import Array, in_range
 from vecuq._draw import GREY, VERMILION
 from vecuq.plots.panels import axis_names, legend, panel, say
 from vecuq.plots.scored import ranked, ranker_in
@@ -48,6 +48,7 @@ def p_values(model: Any, rows: Any, *, level: float = 0.9, ax: Axes | None = Non
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('alpha', 'share of rows with p-value up to alpha')
     """
+    in_range("level", level, 0.0, 1.0, ends="()")
     ranker, axes = ranker_in(model), panel(ax)
     found = ranked(model, rows).p_values
     if found is None:

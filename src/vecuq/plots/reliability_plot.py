@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter
 
 from vecuq._draw import GREY, INK, VERMILION
+from vecuq.errors import TableError
 from vecuq.evaluation import Reliability, reliability_curve
 from vecuq.plots.panels import axis_names, legend, panel, say
 
@@ -49,8 +50,12 @@ def reliability(
     'probability of being wrong'
     """
     given, was = np.asarray(p_wrong, dtype=float), np.asarray(wrong, dtype=float)
-    known = ~(np.isnan(given) | np.isnan(was)) if given.shape == was.shape else np.ones(len(given), dtype=bool)
-    axes = panel(ax)
+    if given.ndim != 1 or given.shape != was.shape:
+        raise TableError(
+            f"Every row needs its probability and its label; got shapes {given.shape} and {was.shape}. Give one of "
+            f"each per row, NaN where it is unknown."
+        )
+    known, axes = ~(np.isnan(given) | np.isnan(was)), panel(ax)
     if not known.any():
         return say(axes, "no row has both a probability and a label")
     together = None if groups is None else np.asarray(groups)[known]

@@ -6,12 +6,20 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vecuq._draw import shortened
 from vecuq.report.beside import Origin
+
+# A page shows commands up to here.
+MOST_LETTERS = 2_000
 
 
 @dataclass(frozen=True)
 class Commands:
-    """Commands about the model and the rows of a report; None where their files are not known."""
+    """Commands about the model and the rows of a report.
+
+    None where their files are not known, and where a page could not show them letter by letter: a command that is cut,
+    or names another file, is worse than none.
+    """
 
     origin: Origin
 
@@ -20,7 +28,8 @@ class Commands:
         if self.origin.model is None or not self.origin.new or "-" in self.origin.new:
             return None
         files = [*([self.origin.model] if model else []), *(self.origin.new if new else [])]
-        return in_shell(["vecuq", verb, *files, *words])
+        line = in_shell(["vecuq", verb, *files, *words])
+        return line if shortened(line, MOST_LETTERS) == line else None
 
     def of_table(self, verb: str, *words: str, model: bool = True) -> str | None:
         """Return a command that takes tables only; None where the new rows are a classifier's outputs."""
@@ -49,4 +58,4 @@ def in_shell(words: Sequence[str]) -> str:
     >>> in_shell(["vecuq", "score", "my model.vecuq"])
     "vecuq score 'my model.vecuq'"
     """
-    return shlex.join(" ".join(word.split("\n")) for word in words)
+    return shlex.join(words)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, finite_rows
+from vecuq._draw import shortened
 from vecuq.conformal import flagged
 from vecuq.errors import TableError
 from vecuq.gate import EVERYTHING, Gate
@@ -54,11 +55,17 @@ class Subject:
     @staticmethod
     def of(ranker: Ranker, table: pa.Table, ranking: Ranking, beside: Beside) -> Subject:
         """Check that the parts belong together."""
+        if not hasattr(table, "schema") or not hasattr(table, "column_names"):
+            raise TableError(
+                f"A report takes new rows as a pyarrow.Table; got {type(table).__name__}. Of a pandas frame make one "
+                f"by pyarrow.Table.from_pandas(frame), of a polars frame by frame.to_arrow()."
+            )
         if len(table) != len(ranking.uncertainty):
             raise TableError(
                 f"The table has {len(table):,} rows and the ranking {len(ranking.uncertainty):,}. "
                 f"Give the table that was ranked."
             )
+        _check_beside(table, beside)
         return Subject(as_ranker(ranker), table, ranking, beside)
 
     @property
@@ -144,3 +151,17 @@ class Subject:
         if len(rows) <= most:
             return rows
         return np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
+
+
+def _check_beside(table: pa.Table, beside: Beside) -> None:
+    """Raise if labels are not one per row, or if a column that is named is not there."""
+    for name, label in beside.labels.items():
+        if len(label) != len(table):
+            raise TableError(
+                f"The labels {name!r} are {len(label):,}, and there are {len(table):,} rows. Give one each."
+            )
+    absent = [name for name in beside.named_columns if name not in table.column_names]
+    if absent:
+        raise TableError(
+            f"The table of new rows has no column {absent[0]!r}; it has {shortened(table.column_names, 300)}."
+        )

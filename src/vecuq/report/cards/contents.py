@@ -145,6 +145,11 @@ def _recognised(steps: Any) -> str:
     """Return by what a classifier is recognised; where it takes no plain numbers, not by its probabilities."""
     if steps.probe_ is None and steps.row_probe_ is None:
         return "by its kind, classes and features only: another one of the same kind is not noticed"
+    if steps.row_probe_ is None and steps.prepared_by_:
+        return (
+            "by its kind, steps, classes, features and the probabilities of its last step at some points: steps of the "
+            "same kinds that were fitted to other rows are not noticed"
+        )
     return "by its kind, classes, features and its probabilities at some points"
 
 

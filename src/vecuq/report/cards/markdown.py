@@ -9,6 +9,8 @@ from vecuq.report.cards.card import Blank, Card, CardTable, Check, Promise
 from vecuq.report.cards.words import ABOUT, ASSUMES, HEADS, NOTHING, TO_FILL_IN, foot_of
 
 _MARKS = re.compile(r"([\\`*_{}\[\]|#~$^@])")
+# What makes a list or a line of a text, where the text begins with it.
+_STARTS = re.compile(r"^(\d*)([-+.)])(?=[-\s]|$)")
 _LINKS = re.compile(r"(://|(?<=www)\.)", re.IGNORECASE)
 
 
@@ -28,15 +30,17 @@ def markdown_of(card: Card) -> str:
 
 
 def plain(text: str) -> str:
-    r"""Return a text that Markdown shows as it is: no mark, no tag, no link.
+    r"""Return a text that Markdown shows as it is: no mark, no tag, no link, no list.
 
     Examples
     --------
     >>> plain("<b>[x](http://y)")
     '&lt;b&gt;\\[x\\](http\\://y)'
+    >>> plain("1. first")
+    '1\\. first'
     """
     escaped = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _LINKS.sub(r"\\\1", _MARKS.sub(r"\\\1", escaped))
+    return _STARTS.sub(r"\1\\\2", _LINKS.sub(r"\\\1", _MARKS.sub(r"\\\1", escaped)))
 
 
 def _head(name: str) -> str:
