@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import resource
 import time
 
@@ -237,7 +236,7 @@ class TestHeads:
         [
             b"GET /\r\n\r\n",
             b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-            b"\x16\x03\x01\x02\x00\x01\x00" + os.urandom(400),
+            b"\x16\x03\x01\x02\x00\x01\x00" + np.random.default_rng(0).bytes(400),
             b"\0" * 100,
             b"GET / HTTP/9.9\r\n\r\n",
             b"SSH-2.0-OpenSSH_9.2\r\n",
