@@ -34,7 +34,8 @@ def shortfall(settings: GateSettings, learned: Learned) -> str:
             if needed is None and n_labels < fewest
             else f" Even {most_tried(learned.labelled):,} labels are not likely to prove it with this order."
             if needed is None
-            else f" About {max(needed - n_labels, 1):,} more labels are likely to be enough."
+            else f" About {max(needed - n_labels, 1):,} more labels are likely to be enough; two looks at confidence "
+            f"{1 - settings.delta:g} have {max(1 - 2 * settings.delta, 0):g} together."
         )
     return f"The {n_labels:,} labels do not prove {settings.target.words}, so no row is accepted.{said}"
 
