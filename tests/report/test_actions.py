@@ -70,7 +70,7 @@ def test_missing_values_and_a_model_without_held_back_rows_come_first(ranker, kn
     found = acts(subject(ranker, new, origin=FILES))
     assert found[0] == {
         "text": "Fill in the values that 1 row lacks, or score these rows from the columns that they have.",
-        "command": "vecuq report m.vecuq new.csv --missing marginal",
+        "command": "vecuq report m.vecuq new.csv --missing marginal --alpha 0.05",
         "anchor": None,
     }
     paper = fit_ranker(known(), Settings.paper())
@@ -107,6 +107,16 @@ def test_commands_keep_groups_calibration_rows_and_how_missing_values_were_score
     again = "--wrong wrong --group session --missing marginal --calibration cal.csv --alpha 0.05 --table flagged.csv"
     assert f"vecuq report m.vecuq new.csv {again}" in commands
     assert "vecuq gate m.vecuq new.csv --wrong wrong --group session --accuracy 0.95 -o gate.vecuq" in commands
+
+
+def test_a_report_is_written_again_at_its_own_rate_and_to_its_own_place(known, new_rows, subject):
+    tenth = fit_ranker(known(), Settings(alpha=0.1))
+    new = new_rows(100, scale=3.0)
+    new = new.set_column(0, "entropy", pa.array([None, *new["entropy"].to_pylist()[1:]]))
+    origin = Origin("m.vecuq", ("new.csv",), page="out/r.html")
+    commands = [one["command"] for one in acts(subject(tenth, new, origin=origin))]
+    assert commands[0] == "vecuq report m.vecuq new.csv --missing marginal --alpha 0.1 -o out/r.html"
+    assert commands[1] == "vecuq report m.vecuq new.csv --alpha 0.1 --table flagged.csv -o out/r.html"
 
 
 def test_a_gate_is_audited_where_there_are_labels_and_sampled_where_not(ranker, gate, decided, subject):

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from vecuq import Settings, fit_ranker
-from vecuq.report.rows import FEW_ROWS, MOST_ROWS, other_columns, row_facts
+from vecuq.report import Beside, Origin
+from vecuq.report.rows import FEW_ROWS, MOST_ROWS, link_to_table, other_columns, row_facts
 from vecuq.table import ScoreTable
 
 
@@ -81,6 +82,22 @@ def test_of_very_many_the_worst_thousand_are_shown_and_all_are_counted(ranker, n
     assert said["table"] == "all.parquet"
     scores = [row["uncertainty"] for row in said["rows"]]
     assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("page", "table", "link"),
+    [
+        (None, "all.csv", "all.csv"),
+        ("r.html", "all.csv", "all.csv"),
+        ("out/r.html", "out/all.csv", "all.csv"),
+        ("out/r.html", "all.csv", "../all.csv"),
+        ("r.html", "out/all.csv", "out/all.csv"),
+        ("/data/out/r.html", "/data/all.csv", "../all.csv"),
+        ("r.html", None, None),
+    ],
+)
+def test_the_table_is_linked_from_where_the_page_lies(page, table, link):
+    assert link_to_table(Beside(table=table, origin=Origin(page=page))) == link
 
 
 def test_percentiles_are_shares_of_the_held_back_rows_that_lie_below(ranker, new_rows, subject):

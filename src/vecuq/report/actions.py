@@ -96,7 +96,13 @@ def _when_unscored(acting: Acting) -> Iterator[dict[str, Any]]:
     kept = len(subject.ranker.kept.held) and len(subject.ranker.kept.draws)
     text = f"Fill in the values that {rows_word(lost)} {'lacks' if lost == 1 else 'lack'}"
     more = ", or score these rows from the columns that they have." if kept else "."
-    yield _action(text + more, acting.run.again("--missing", "marginal") if kept else None)
+    yield _action(text + more, acting.run.again("--missing", "marginal", *_alpha(acting)) if kept else None)
+
+
+def _alpha(acting: Acting) -> list[str]:
+    """Return the option that flags the same rows again, at the rate of this report."""
+    alpha = float(acting.subject.ranker.settings.alpha)
+    return ["--alpha", f"{alpha:g}"] if acting.subject.rate == alpha and acting.subject.has_held else []
 
 
 def _review(acting: Acting) -> Iterator[dict[str, Any]]:
@@ -109,10 +115,8 @@ def _review(acting: Acting) -> Iterator[dict[str, Any]]:
     if table is not None:
         yield _action(f"{text} {table} holds all of them.", None, "rows")
         return
-    alpha = float(acting.subject.ranker.settings.alpha)
-    words = ["--alpha", f"{alpha:g}"] if acting.subject.rate == alpha and acting.subject.has_held else []
     name = "flagged.csv" if rows["what"] == "flagged" else "review.csv"
-    command = acting.run.again(*words, "--table", name)
+    command = acting.run.again(*_alpha(acting), "--table", name)
     yield _action(f"{text} As a table with reasons:" if command else text, command, "rows")
 
 

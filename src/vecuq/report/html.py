@@ -37,7 +37,7 @@ def render_report(facts: Mapping[str, Any]) -> str:
             {**facts, "rows": rows},
             heading=rows_heading(rows),
             table=table_html(columns, rows["rows"]),
-            table_link=_link(rows["table"]),
+            table_link=_link(rows["link"]),
             data=data_island(
                 {**table_data(columns, rows["rows"]), **facts["whatif"], "model": None, "why_not": why_not}
             ),

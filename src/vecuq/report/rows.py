@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from vecuq._check import Array
 from vecuq._draw import shortened
 from vecuq.errors import ModelFileError
 from vecuq.ranker import Ranker, leading_names
+from vecuq.report.beside import Beside
 from vecuq.report.percentiles import known_rows
 from vecuq.report.plain import MOST_LETTERS, plain
 from vecuq.report.subject import Subject
@@ -40,6 +43,7 @@ def row_facts(subject: Subject) -> dict[str, Any]:
         "n_shown": len(rows),
         "n_unscored": subject.n_rows - subject.n_scored,
         "table": subject.beside.table,
+        "link": link_to_table(subject.beside),
         "scores": _score_columns(ranker, subject.values),
         "others": others,
         "has_p": subject.has_held,
@@ -49,6 +53,17 @@ def row_facts(subject: Subject) -> dict[str, Any]:
         "percentiles_of": None if known is None else known.words,
         "rows": _rows(subject, rows, others, None if known is None else known.percentiles(subject.values[rows])),
     }
+
+
+def link_to_table(beside: Beside) -> str | None:
+    """Return the table of rows as seen from the folder of the page, wherever both were written."""
+    page, table = beside.origin.page, beside.table
+    if page is None or table is None:
+        return table
+    try:
+        return Path(os.path.relpath(table, Path(page).parent)).as_posix()
+    except ValueError:  # another drive
+        return table
 
 
 def kind_of_rows(subject: Subject) -> str:

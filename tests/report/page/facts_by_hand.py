@@ -105,6 +105,7 @@ def facts_of(ranker, calibration, new, *, others=None, what="most uncertain", ga
             "signed": False,
             "percentiles_of": "400 calibration rows",
             "table": None,
+            "link": None,
             "scores": [{"name": name, "flipped": name in ranker.flipped, **score} for name in ranker.columns],
             "others": list(others),
             "has_p": ranker.diagnostics.n_held > 0,

@@ -172,7 +172,7 @@ def test_a_model_too_large_for_a_page_is_left_out_and_that_is_said(facts):
     ("table", "link"), [("flagged.csv", 'href="./flagged.csv"'), ("/data/x.csv", "<code>/data/x.csv</code>")]
 )
 def test_the_table_with_all_rows_is_a_link_if_it_lies_beside_the_page(facts, table, link):
-    many = {**facts, "rows": {**facts["rows"], "what": "flagged", "n_such": 9_000, "table": table}}
+    many = {**facts, "rows": {**facts["rows"], "what": "flagged", "n_such": 9_000, "table": table, "link": table}}
     assert link in render_report(many)
 
 

@@ -30,7 +30,8 @@ def hostile():
     facts["title"] = facts["finding"]["headline"] = "<script>window.broken=1</script>"
     facts["finding"]["actions"][1]["command"] = "vecuq `</code><script>window.broken=1</script>`"
     facts["notes"] = ["`<img src=x onerror=window.broken=1>`"]
-    facts["rows"] |= {"n_such": 5000, "n_rows": 9000, "table": "javascript:alert(1)/flagged rows.csv"}
+    table = "javascript:alert(1)/flagged rows.csv"
+    facts["rows"] |= {"n_such": 5000, "n_rows": 9000, "table": table, "link": table}
     facts["provenance"] = [{"name": "<u>file</u>", "value": "</td><script>window.broken=1</script>"}]
     return facts
 
