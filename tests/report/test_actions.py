@@ -84,6 +84,32 @@ def test_missing_values_and_a_model_without_held_back_rows_come_first(ranker, kn
     assert found[1]["command"] == words
 
 
+def test_rows_that_no_column_can_score_are_only_to_be_filled_in(ranker, subject):
+    nan, inf = float("nan"), float("inf")
+    new = pa.table({"entropy": [1.0, nan, nan, inf, nan], "knn": [1.0, 2.0, nan, 2.0, inf]})
+    found = acts(subject(ranker, new, origin=FILES))
+    assert found[0]["text"].endswith("4 rows lack, or score 1 of them from the columns that they have.")
+    marginal = subject(ranker, new, missing="marginal", origin=FILES)
+    assert marginal.n_scored == 2
+    assert acts(marginal)[0] == {"text": "Fill in the values that 3 rows lack.", "command": None, "anchor": None}
+
+
+def test_labels_that_are_not_complete_are_first_taken_apart(ranker, new_rows, subject):
+    labels = {"error": np.r_[np.ones(10), np.zeros(40), np.full(10, np.nan)]}
+    wrong = Origin("m.vecuq", ("new.csv",), labels=("--wrong", "wrong"))
+    last = acts(subject(ranker, new_rows(), labels=labels, origin=wrong))[-1]
+    assert (last["text"].partition(",")[0], last["command"]) == ("If the labelled rows are a random sample", None)
+    none = acts(subject(ranker, new_rows(), labels={"error": np.full(60, np.nan)}, origin=wrong))[-1]
+    assert none["command"].split()[1] == "sample"
+
+
+def test_qualities_are_not_labelled_again(ranker, new_rows, subject):
+    labels = {"quality": np.linspace(0, 1, 60)}
+    last = acts(subject(ranker, new_rows(), labels=labels, origin=FILES))[-1]
+    assert "let their qualities prove" in last["text"]
+    assert last["command"] is None
+
+
 def test_rows_of_which_none_has_a_score_are_filled_in_before_anything_else(ranker, gate, subject):
     nothing = pa.table({"entropy": pa.nulls(50, pa.float64()), "knn": np.ones(50)})
     found = acts(subject(ranker, nothing, gate=gate, origin=GATE))
@@ -126,6 +152,8 @@ def test_a_gate_is_audited_where_there_are_labels_and_sampled_where_not(ranker, 
     labels = {"error": new["wrong"].to_numpy().astype(float)}
     found = acts(subject(ranker, new, gate=gate, labels=labels, by="by", origin=GATE))
     assert found[-1]["command"] == "vecuq audit gate.vecuq new.csv --wrong wrong"
+    some = {"error": np.where(np.arange(400) % 2, labels["error"], np.nan)}
+    assert acts(subject(ranker, new, gate=gate, labels=some, origin=GATE))[-1]["command"] is None
     broken = acts(subject(ranker, new, gate=gate, labels={"error": np.ones(400)}, group="session", origin=GATE))
     assert broken[0]["text"].startswith("Do not rely on this gate.")
     assert broken[0]["command"] == "vecuq audit gate.vecuq new.csv --wrong wrong --group session"
