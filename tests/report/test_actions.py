@@ -159,6 +159,15 @@ def test_a_gate_is_audited_where_there_are_labels_and_sampled_where_not(ranker, 
     assert broken[0]["command"] == "vecuq audit gate.vecuq new.csv --wrong wrong --group session"
 
 
+def test_a_gate_on_a_quality_is_audited_by_the_quality(ranker, decided, subject):
+    rows, new = decided(1_500, 5), decided(400, 8)
+    graded = Gate(ranker, quality=0.8).fit(rows, 1.0 - 0.9 * rows["wrong"].to_numpy())
+    wrong = new["wrong"].to_numpy().astype(float)
+    named = Origin("gate.vecuq", ("new.csv",), labels=("--wrong", "wrong", "--quality", "grade"))
+    found = acts(subject(ranker, new, gate=graded, labels={"error": wrong, "quality": 1 - 0.9 * wrong}, origin=named))
+    assert "vecuq audit gate.vecuq new.csv --quality-column grade" in [one["command"] for one in found]
+
+
 def test_a_gate_on_rows_unlike_its_labels_asks_for_labels_first(ranker, gate, decided, subject):
     new = decided(400, 8)
     moved = new.set_column(1, "entropy", pa.array(new["entropy"].to_numpy() + 2.0))

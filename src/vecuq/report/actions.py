@@ -77,11 +77,13 @@ def _audit(acting: Acting) -> str | None:
     subject, beside, gate = acting.subject, acting.subject.beside, acting.subject.beside.gate
     if gate is None or subject.decision is None:
         return None
-    given = subject.label("quality" if gate.target.kind == "quality" else "error")
+    graded = gate.target.kind == "quality"
+    given = subject.label("quality" if graded else "error")
     if given is None or np.isnan(given[subject.decision.accepted]).any():
         return None
     categories = ["--by", beside.by] if gate.learned_.units != EVERYTHING and beside.by else []
-    return acting.run("audit", *_gate_labels(beside.origin.labels), *_grouped(acting), *categories)
+    labels = _gate_labels(beside.origin.labels, graded=graded)
+    return acting.run("audit", *labels, *_grouped(acting), *categories)
 
 
 def _grouped(acting: Acting) -> list[str]:
@@ -176,10 +178,10 @@ def _changed(acting: Acting) -> Iterator[dict[str, Any]]:
     """Find out what changed, where something has."""
     if acting.is_calm or not acting.subject.n_scored or not acting.subject.has_held:
         return
-    moved = [f"{one.stream} ({one.change})" for one in acting.drift.moved[:3]]
+    moved = acting.drift.words
     if not moved and acting.counts.tone == "calm":
         return
-    where = f": {', '.join(moved)} moved" if moved else ""
+    where = f": {moved} moved" if moved else ""
     text = f"Find out what changed{where}. If the change is here to stay, fit a new model on rows like these."
     yield _action(text, acting.run.of_model("monitor", *_grouped(acting)), "drift")
 
@@ -244,9 +246,9 @@ def _prove(acting: Acting, error: Array) -> dict[str, Any]:
     return _action(text, acting.run("gate", *words), "labels")
 
 
-def _gate_labels(labels: tuple[str, ...]) -> list[str]:
+def _gate_labels(labels: tuple[str, ...], *, graded: bool = False) -> list[str]:
     """Return the options that name the labels which a gate takes, from among all options of labels."""
-    names = {"--wrong": "--wrong", "--correct": "--correct", "--quality": "--quality-column"}
+    names = {"--quality": "--quality-column"} if graded else {"--wrong": "--wrong", "--correct": "--correct"}
     found = [(names[name], column) for name, column in zip(labels[::2], labels[1::2], strict=False) if name in names]
     return list(found[0]) if found else []
 
