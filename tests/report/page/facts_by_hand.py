@@ -108,6 +108,7 @@ def facts_of(ranker, calibration, new, *, others=None, what="most uncertain", ga
             "link": None,
             "scores": [{"name": name, "flipped": name in ranker.flipped, **score} for name in ranker.columns],
             "others": list(others),
+            "headed": bool(others),
             "has_p": ranker.diagnostics.n_held > 0,
             "is_gate": gate_limit is not None,
             "has_label": labels,
