@@ -71,7 +71,9 @@ def drift_section(subject: Subject, drift: Drift) -> Section:
         f"held-back rows are exchangeable.{drawn}"
     )
     table = sheet_table(Sheet("drift", "Drift of every column", tuple(map(_line, drift.tested))))
-    return Section("drift", "Drift from the calibration rows", paragraph(found) + paragraph(about, kind="soft") + table)
+    return Section(
+        "drift", "Drift from the calibration rows", paragraph(found, code=False) + paragraph(about, kind="soft") + table
+    )
 
 
 def _line(one: Moved) -> dict[str, Any]:
