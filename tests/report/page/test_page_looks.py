@@ -107,6 +107,13 @@ def test_paper_shows_what_is_folded_and_hides_what_only_a_screen_can_use(report)
     assert page.locator("details[open]").count() == 1
 
 
+def test_headings_on_paper_are_no_larger_than_the_cells_below_them(report):
+    page = report(width=700)
+    page.emulate_media(media="print")
+    size = "element => getComputedStyle(element).fontSize"
+    assert page.eval_on_selector("#rows-table thead th", size) == page.eval_on_selector("#rows-table td", size)
+
+
 def test_the_headings_of_the_table_are_printed_on_every_page(report):
     page = report()
     page.emulate_media(media="print")
