@@ -97,3 +97,16 @@ def test_a_fragment_has_its_style_and_a_title_but_no_id():
     assert made.startswith('<div class="vecuq vq-card"><style>')
     assert made.index("Gate") < made.index("The certificate") < made.index("<p>x</p>") < made.index("<p>y</p>")
     assert not re.search(r'\sid="', made)  # the same thing may be shown twice in a notebook
+
+
+def test_words_between_backticks_are_code_and_stay_text():
+    said = paragraph("see `vecuq fit <b>` and `")
+    assert said == '<p class="vq-text">see <code>vecuq fit &lt;b&gt;</code> and `</p>'
+    assert paragraph("a `name` of a user", code=False) == '<p class="vq-text">a `name` of a user</p>'
+
+
+def test_shares_stand_to_the_right_as_numbers_do():
+    rows = ({"name": "5 % off", "share": "5.5 %", "p": "below 1e-12"}, {"name": "b", "share": None, "p": "0.2"})
+    page = sheet_table(Sheet("a", "b", rows))
+    assert page.count('<td class="vq-num">') == 2
+    assert '<td class="vq-num">5.5 %</td>' in page

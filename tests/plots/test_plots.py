@@ -319,6 +319,20 @@ def test_of_many_scores_ten_are_drawn_and_that_is_said_beside_the_panel():
     assert pixels(axes)
 
 
+def test_long_names_of_many_scores_leave_the_curves_their_width():
+    rng = np.random.default_rng(0)
+    names = [f"distance_to_the_nearest_centroid_of_layer_{k}_of_the_network" for k in range(8)]
+    axes = plots.risk_coverage({name: rng.random(50) for name in names}, np.arange(50) % 2)
+    figure = axes.figure
+    figure.draw_without_rendering()
+    assert axes.get_position().width > 0.75
+    assert axes.get_position().height > 0.4
+    under = axes.xaxis.label.get_window_extent().y0
+    for place in (text.get_window_extent() for text in axes.get_legend().get_texts()):
+        assert 0 <= place.x0 < place.x1 <= figure.bbox.width
+        assert 0 <= place.y0 < place.y1 < under
+
+
 def test_no_label_at_all_is_said():
     assert said(plots.rejection({"a": [0.1]}, [np.nan])) == ["no row to judge"]
     assert said(plots.reliability([np.nan], [1.0])) == ["no row has both a probability and a label"]

@@ -70,7 +70,7 @@ def test_missing_values_and_a_model_without_held_back_rows_come_first(ranker, kn
     found = acts(subject(ranker, new, origin=FILES))
     assert found[0] == {
         "text": "Fill in the values that 1 row lacks, or score these rows from the columns that they have.",
-        "command": "vecuq report m.vecuq new.csv --missing marginal",
+        "command": "vecuq report m.vecuq new.csv --missing marginal --alpha 0.05",
         "anchor": None,
     }
     paper = fit_ranker(known(), Settings.paper())
@@ -82,6 +82,32 @@ def test_missing_values_and_a_model_without_held_back_rows_come_first(ranker, kn
     found = acts(subject(paper, new, origin=Origin("m.vecuq", ("new.csv",), "cal.csv")))
     words = "vecuq fit cal.csv --columns entropy --columns knn --flip knn --holdback 0.5 -o refitted.vecuq"
     assert found[1]["command"] == words
+
+
+def test_rows_that_no_column_can_score_are_only_to_be_filled_in(ranker, subject):
+    nan, inf = float("nan"), float("inf")
+    new = pa.table({"entropy": [1.0, nan, nan, inf, nan], "knn": [1.0, 2.0, nan, 2.0, inf]})
+    found = acts(subject(ranker, new, origin=FILES))
+    assert found[0]["text"].endswith("4 rows lack, or score 1 of them from the columns that they have.")
+    marginal = subject(ranker, new, missing="marginal", origin=FILES)
+    assert marginal.n_scored == 2
+    assert acts(marginal)[0] == {"text": "Fill in the values that 3 rows lack.", "command": None, "anchor": None}
+
+
+def test_labels_that_are_not_complete_are_first_taken_apart(ranker, new_rows, subject):
+    labels = {"error": np.r_[np.ones(10), np.zeros(40), np.full(10, np.nan)]}
+    wrong = Origin("m.vecuq", ("new.csv",), labels=("--wrong", "wrong"))
+    last = acts(subject(ranker, new_rows(), labels=labels, origin=wrong))[-1]
+    assert (last["text"].partition(",")[0], last["command"]) == ("If the labelled rows are a random sample", None)
+    none = acts(subject(ranker, new_rows(), labels={"error": np.full(60, np.nan)}, origin=wrong))[-1]
+    assert none["command"].split()[1] == "sample"
+
+
+def test_qualities_are_not_labelled_again(ranker, new_rows, subject):
+    labels = {"quality": np.linspace(0, 1, 60)}
+    last = acts(subject(ranker, new_rows(), labels=labels, origin=FILES))[-1]
+    assert "let their qualities prove" in last["text"]
+    assert last["command"] is None
 
 
 def test_rows_of_which_none_has_a_score_are_filled_in_before_anything_else(ranker, gate, subject):
@@ -109,6 +135,16 @@ def test_commands_keep_groups_calibration_rows_and_how_missing_values_were_score
     assert "vecuq gate m.vecuq new.csv --wrong wrong --group session --accuracy 0.95 -o gate.vecuq" in commands
 
 
+def test_a_report_is_written_again_at_its_own_rate_and_to_its_own_place(known, new_rows, subject):
+    tenth = fit_ranker(known(), Settings(alpha=0.1))
+    new = new_rows(100, scale=3.0)
+    new = new.set_column(0, "entropy", pa.array([None, *new["entropy"].to_pylist()[1:]]))
+    origin = Origin("m.vecuq", ("new.csv",), page="out/r.html")
+    commands = [one["command"] for one in acts(subject(tenth, new, origin=origin))]
+    assert commands[0] == "vecuq report m.vecuq new.csv --missing marginal --alpha 0.1 -o out/r.html"
+    assert commands[1] == "vecuq report m.vecuq new.csv --alpha 0.1 --table flagged.csv -o out/r.html"
+
+
 def test_a_gate_is_audited_where_there_are_labels_and_sampled_where_not(ranker, gate, decided, subject):
     new = decided(400, 8)
     found = acts(subject(ranker, new, gate=gate, origin=GATE))
@@ -116,9 +152,20 @@ def test_a_gate_is_audited_where_there_are_labels_and_sampled_where_not(ranker, 
     labels = {"error": new["wrong"].to_numpy().astype(float)}
     found = acts(subject(ranker, new, gate=gate, labels=labels, by="by", origin=GATE))
     assert found[-1]["command"] == "vecuq audit gate.vecuq new.csv --wrong wrong"
+    some = {"error": np.where(np.arange(400) % 2, labels["error"], np.nan)}
+    assert acts(subject(ranker, new, gate=gate, labels=some, origin=GATE))[-1]["command"] is None
     broken = acts(subject(ranker, new, gate=gate, labels={"error": np.ones(400)}, group="session", origin=GATE))
     assert broken[0]["text"].startswith("Do not rely on this gate.")
     assert broken[0]["command"] == "vecuq audit gate.vecuq new.csv --wrong wrong --group session"
+
+
+def test_a_gate_on_a_quality_is_audited_by_the_quality(ranker, decided, subject):
+    rows, new = decided(1_500, 5), decided(400, 8)
+    graded = Gate(ranker, quality=0.8).fit(rows, 1.0 - 0.9 * rows["wrong"].to_numpy())
+    wrong = new["wrong"].to_numpy().astype(float)
+    named = Origin("gate.vecuq", ("new.csv",), labels=("--wrong", "wrong", "--quality", "grade"))
+    found = acts(subject(ranker, new, gate=graded, labels={"error": wrong, "quality": 1 - 0.9 * wrong}, origin=named))
+    assert "vecuq audit gate.vecuq new.csv --quality-column grade" in [one["command"] for one in found]
 
 
 def test_a_gate_on_rows_unlike_its_labels_asks_for_labels_first(ranker, gate, decided, subject):

@@ -7,6 +7,7 @@ import pytest
 from vecuq import Settings, fit_ranker
 from vecuq.report.audit import Contradiction, contradiction_of
 from vecuq.report.counts import Counts
+from vecuq.report.drift import drift_of
 from vecuq.report.finding import finding_of, tiles_of
 
 
@@ -55,6 +56,17 @@ def test_the_tone_follows_the_probability_and_calm_is_calm(ranker, new_rows, sub
     said, headline, _ = found(made)
     assert said == tone
     assert headline.startswith("Nothing unusual") == (tone == "calm")
+
+
+def test_nothing_is_called_usual_where_a_column_has_moved(ranker, new_rows, subject):
+    made = subject(ranker, new_rows(400, scale=0.5))
+    drift, counts = drift_of(made), Counts(made)
+    assert counts.tone == "calm"
+    tone, headline, detail = finding_of(made, counts, contradiction_of(made), drift)
+    assert tone == "notice"
+    assert headline.startswith("The scores have moved, though no more rows than usual are flagged: ")
+    assert "(lower)" in detail
+    assert all(one.stream in detail for one in drift.moved[:3])
 
 
 def test_rows_are_flagged_where_the_model_flags_them(ranker, new_rows, subject):

@@ -43,6 +43,7 @@ def test_the_comparison_has_the_numbers_of_the_evaluation(ranker, decided, subje
     assert "Baselines need the calibration rows" in text
     assert (curves.anchor, compared.anchor) == ("labels", "comparison")
     assert 'aria-label="Risk-coverage curves' in curves.body
+    assert "<code>vecuq report ... --calibration FILE</code>" in compared.body
 
 
 def test_with_calibration_rows_the_baselines_are_compared_too(ranker, known, decided, subject, text_of, few_baselines):

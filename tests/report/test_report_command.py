@@ -56,6 +56,7 @@ def test_the_table_holds_all_flagged_rows_with_reasons_most_uncertain_first(run,
     assert f"{len(scored)} of 300 rows flagged, 4 without a score; report -> {out}" in said
     assert f"{len(found)} rows with reasons -> {table}" in said
     assert no_page["beside"].table == str(table)
+    assert no_page["beside"].origin.page == str(out)
 
 
 def test_the_table_of_a_gate_holds_what_it_does_not_accept_in_any_format(run, folder, tmp_path, no_page):

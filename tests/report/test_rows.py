@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from vecuq import Settings, fit_ranker
-from vecuq.report.rows import FEW_ROWS, MOST_ROWS, other_columns, row_facts
+from vecuq.report import Beside, Origin
+from vecuq.report.rows import FEW_ROWS, MOST_ROWS, link_to_table, other_columns, row_facts
 from vecuq.table import ScoreTable
 
 
@@ -81,6 +82,22 @@ def test_of_very_many_the_worst_thousand_are_shown_and_all_are_counted(ranker, n
     assert said["table"] == "all.parquet"
     scores = [row["uncertainty"] for row in said["rows"]]
     assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("page", "table", "link"),
+    [
+        (None, "all.csv", "all.csv"),
+        ("r.html", "all.csv", "all.csv"),
+        ("out/r.html", "out/all.csv", "all.csv"),
+        ("out/r.html", "all.csv", "../all.csv"),
+        ("r.html", "out/all.csv", "out/all.csv"),
+        ("/data/out/r.html", "/data/all.csv", "../all.csv"),
+        ("r.html", None, None),
+    ],
+)
+def test_the_table_is_linked_from_where_the_page_lies(page, table, link):
+    assert link_to_table(Beside(table=table, origin=Origin(page=page))) == link
 
 
 def test_percentiles_are_shares_of_the_held_back_rows_that_lie_below(ranker, new_rows, subject):
@@ -161,6 +178,42 @@ def test_ids_come_first_then_named_columns_and_what_vecuq_wrote_is_left_out():
     schema = pa.schema(list(zip(names, kinds, strict=True)))
     assert other_columns(schema, ["entropy"]) == ["doc_id", "text", "label"]
     assert other_columns(schema, ["entropy"], ["weight", "label"]) == ["doc_id", "weight", "label", "text"]
+
+
+def test_neither_labels_nor_categories_nor_texts_that_repeat_head_the_rows(ranker, new_rows, subject):
+    n = 60
+    columns = {"valid": [True] * n, "kind": ["a", "b"] * 30, "name": [f"n{k}" for k in range(n)], "doc_id": [7] * n}
+    new = new_rows(n, scale=9.0, **columns)
+    for named, head in (
+        (("valid", "kind"), "doc_id"),
+        (("doc_id", "valid"), "name"),
+        (("doc_id", "name"), None),
+    ):
+        said = row_facts(subject(ranker, new, label_columns=named))
+        assert said["headed"] == (head is not None)
+        assert head in (None, said["others"][0])
+        assert set(said["others"]) == set(columns)
+
+
+@pytest.mark.parametrize(
+    "name", ["id", "ID", "doc_id", "docId", "row-id", "<id>", "uuid", "qid", "user_ID", "sample.id", "questionid"]
+)
+def test_ids_are_known_by_their_names(ranker, new_rows, subject, name):
+    new = new_rows(3, scale=9.0, **{name: [1, 1, 1]})
+    assert row_facts(subject(ranker, new))["headed"]
+
+
+@pytest.mark.parametrize("name", ["valid", "paid", "grid", "Void", "identity", "ideal", "humid"])
+def test_words_that_end_like_an_id_are_none(ranker, new_rows, subject, name):
+    assert not row_facts(subject(ranker, new_rows(3, scale=9.0, **{name: [1, 1, 1]})))["headed"]
+
+
+def test_a_label_that_is_shown_as_right_or_wrong_is_not_shown_twice(ranker, new_rows, subject):
+    error = np.r_[np.ones(10), np.zeros(50)]
+    others = {"id": list(range(60)), "wrong": error.astype(int), "right": error == 0, "far": error[::-1].astype(int)}
+    for label, kept in (("wrong", ["id", "far", "right"]), ("right", ["id", "far", "wrong"])):
+        made = subject(ranker, new_rows(60, **others), labels={"error": error}, label_columns=(label, "far"))
+        assert row_facts(made)["others"] == kept
 
 
 def test_facts_of_rows_are_plain_values_that_json_can_hold(ranker, new_rows, subject):

@@ -200,6 +200,8 @@ def test_notes_are_silent_when_all_is_well_and_count_missing_values_by_column(ra
     new = pa.table({"entropy": [0.5, None, 1.0, float("inf")], "knn": [1.0, 2.0, None, 3.0]})
     (note,) = notes_on(subject(ranker, new), Contradiction())
     assert "3 of 4 rows have no score: values are missing or infinite (entropy in 2, knn in 1)" in note
+    (note,) = notes_on(subject(ranker, new, missing="marginal"), Contradiction())
+    assert "1 of 4 rows has no score: values are missing or infinite (entropy in 1)" in note
 
 
 def test_every_setting_and_diagnostic_is_explained(ranker):

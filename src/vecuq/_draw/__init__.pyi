@@ -26,6 +26,7 @@ from .sections import name_html as name_html
 from .sections import paragraph as paragraph
 from .sections import sheet_table as sheet_table
 from .sections import text_html as text_html
+from .sections import words_html as words_html
 from .sheets import FORMATS as FORMATS
 from .sheets import Marked as Marked
 from .sheets import Ranged as Ranged

@@ -6,6 +6,7 @@ nothing of the page around it. Light or dark follows the page where it says so, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,7 @@ from vecuq._draw.texts import named, printable, shortened
 
 # A name in a table is shown up to here; the whole of it stands under the pointer.
 MOST_NAME, MOST_TITLE = 60, 1_000
+_SHARE = re.compile(r"\d+(\.\d+)? %")
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,21 @@ def text_html(value: object) -> str:
     return escape(printable(str(value)))
 
 
-def paragraph(words: str, *, kind: str = "") -> str:
-    """Return a paragraph; ``kind`` is ``"strong"``, ``"soft"`` or nothing."""
+def words_html(words: object) -> str:
+    """Return words as text of a page, what stands between backticks as code.
+
+    Examples
+    --------
+    >>> words_html("see `vecuq fit <file>`")
+    'see <code>vecuq fit &lt;file&gt;</code>'
+    """
+    return re.sub("`([^`]+)`", r"<code>\1</code>", text_html(words))
+
+
+def paragraph(words: str, *, kind: str = "", code: bool = True) -> str:
+    """Return a paragraph; ``kind`` is ``"strong"``, ``"soft"`` or nothing. ``code`` is for words between backticks."""
     extra = f" vq-{kind}" if kind else ""
-    return f'<p class="vq-text{extra}">{text_html(words)}</p>'
+    return f'<p class="vq-text{extra}">{words_html(words) if code else text_html(words)}</p>'
 
 
 def fold(head: str, body: str) -> str:
@@ -104,9 +117,13 @@ def sheet_table(sheet: Sheet) -> str:
 
 
 def is_numeric(rows: Iterable[Mapping[str, Any]], head: str) -> bool:
-    """Return whether a column of a sheet holds numbers, and so belongs to the right."""
+    """Return whether a column of a sheet holds numbers or shares in per cent, and so belongs to the right."""
     known = [row[head] for row in rows if row[head] is not None]
-    return bool(known) and not any(isinstance(cell, str | bool) for cell in known)
+    return bool(known) and not any(isinstance(cell, bool) or _is_word(cell) for cell in known)
+
+
+def _is_word(cell: object) -> bool:
+    return isinstance(cell, str) and not _SHARE.fullmatch(cell)
 
 
 def name_html(value: object, most: int = MOST_NAME) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -11,7 +11,7 @@ from matplotlib.ticker import PercentFormatter
 
 from vecuq._draw import GREY, INK, PALETTE, PAPER, tidy
 from vecuq.evaluation import BEST, CHANCE, Band, SelectiveCurves, curve_bands, selective_curves
-from vecuq.plots.panels import as_text, axis_names, label, legend, panel, say, title
+from vecuq.plots.panels import as_text, axis_names, label, legend, legend_columns, panel, say, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MOST_LINES = 12
 # More scores than this have their legend beside the panel.
 _INSIDE = 5
+# The height of a line of the legend, in inches.
+_LINE = 0.25
 # Points of a line that are drawn: about as many as a panel has dots across.
 MOST_POINTS = 1_000
 # Where fewer rows are kept a curve is mostly noise, and does not decide how high the panel is.
@@ -126,7 +128,7 @@ def _with_band(
     (curves,) = selective_curves(uncertainties, **labels)
     bold = ours if ours in curves.values else next(iter(curves.values))
     looks = _looks(_shown([curves], bold), bold)
-    axes = panel(ax, height=5.6 if len(looks) > _INSIDE else 4.4)
+    axes = panel(ax, height=4.4)
     _draw_panel(axes, curves, looks)
     if not len(curves.share):
         return axes
@@ -135,10 +137,20 @@ def _with_band(
     n_scores, n_shown = len(curves.values), len(looks)
     words = f"{n_shown} of {n_scores} scores are drawn" if n_scores > n_shown else None
     # Many names stand below the panel: beside it they would leave half of the width for the curves.
-    below = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.16), "ncols": 2}
-    where = below if n_shown > _INSIDE else {"loc": "best", "bbox_to_anchor": None, "ncols": 1}
+    below = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.15)}
+    if ax is None and n_shown > _INSIDE:
+        _make_room(axes)
+    paper = {"frameon": True, "facecolor": PAPER, "edgecolor": "none", "framealpha": 0.85}
+    where = below if n_shown > _INSIDE else {"loc": "best", "bbox_to_anchor": None, "ncols": 1, **paper}
     legend(axes, **{"fontsize": 10.5 if n_shown > _INSIDE else 9.5, "title": words, "title_fontsize": 9.5, **where})
     return axes
+
+
+def _make_room(axes: Axes) -> None:
+    """Make a picture higher by the legend below its panel, in as many columns as the names leave room for."""
+    names = axes.get_legend_handles_labels()[1]
+    n_lines = -(-len(names) // legend_columns(axes, names))
+    cast("Figure", axes.figure).set_figheight(4.4 + _LINE * n_lines)
 
 
 def _draw_band(axes: Axes, band: Band, level: float) -> None:

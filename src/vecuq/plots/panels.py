@@ -66,14 +66,14 @@ def axis_names(axes: Axes, x: str, y: str) -> None:
 def legend(axes: Axes, **where: Any) -> Legend:
     """Add a legend whose names are text, in whatever script; above the panel, where it hides nothing."""
     names = [one.get_label() for one in where["handles"]] if "handles" in where else axes.get_legend_handles_labels()[1]
-    above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": _columns(axes, names)}
+    above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": legend_columns(axes, names)}
     look = {"frameon": False, "fontsize": 10.5, "labelcolor": INK, "columnspacing": 1.2, "handlelength": 1.6}
     made = axes.legend(**{**look, **above, **where})
     as_text(made)
     return made
 
 
-def _columns(axes: Axes, names: Sequence[str]) -> int:
+def legend_columns(axes: Axes, names: Sequence[str]) -> int:
     """Return in how many columns, at most three, the names of a legend fit above a panel."""
     room = _width(axes) / _LETTER
     for count in (3, 2):

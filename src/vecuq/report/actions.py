@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from vecuq._check import Array
 from vecuq.conformal import fewest_labels
 from vecuq.gate import EVERYTHING
 from vecuq.report.audit import Contradiction
@@ -57,7 +60,7 @@ def _when_broken(acting: Acting) -> Iterator[dict[str, Any]]:
     """Stop a gate whose promise the labels contradict, and fit another."""
     if acting.contradiction.is_broken:
         text = "Do not rely on this gate. Check the promise, then fit a new one on labels of rows like these."
-        yield _action(text, acting.run("audit", *_audit_options(acting)), "certificate")
+        yield _action(text, _audit(acting), "certificate")
     elif acting.contradiction.unlike is not None:
         text = f"Label a random sample of these rows: the certificate is about rows like its {_labels(acting)} labels."
         yield _action(text, _sample(acting), "certificate")
@@ -69,12 +72,18 @@ def _sample(acting: Acting) -> str | None:
     return acting.run.of_table("sample", "-n", str(n), "-o", "to_label.csv", model=False)
 
 
-def _audit_options(acting: Acting) -> list[str]:
-    """Return the options that `vecuq audit` needs for this gate: the labels, groups, and categories if it has them."""
-    beside, gate = acting.subject.beside, acting.subject.beside.gate
-    words = [*_gate_labels(beside.origin.labels), *_grouped(acting)]
-    has_units = gate is not None and gate.learned_.units != EVERYTHING
-    return words + (["--by", beside.by] if has_units and beside.by else [])
+def _audit(acting: Acting) -> str | None:
+    """Return the command that checks the promise of this gate; none where an accepted row has no label."""
+    subject, beside, gate = acting.subject, acting.subject.beside, acting.subject.beside.gate
+    if gate is None or subject.decision is None:
+        return None
+    graded = gate.target.kind == "quality"
+    given = subject.label("quality" if graded else "error")
+    if given is None or np.isnan(given[subject.decision.accepted]).any():
+        return None
+    categories = ["--by", beside.by] if gate.learned_.units != EVERYTHING and beside.by else []
+    labels = _gate_labels(beside.origin.labels, graded=graded)
+    return acting.run("audit", *labels, *_grouped(acting), *categories)
 
 
 def _grouped(acting: Acting) -> list[str]:
@@ -93,10 +102,27 @@ def _when_unscored(acting: Acting) -> Iterator[dict[str, Any]]:
     lost = subject.n_rows - subject.n_scored
     if not lost:
         return
-    kept = len(subject.ranker.kept.held) and len(subject.ranker.kept.draws)
+    n = _n_marginal(subject)
     text = f"Fill in the values that {rows_word(lost)} {'lacks' if lost == 1 else 'lack'}"
-    more = ", or score these rows from the columns that they have." if kept else "."
-    yield _action(text + more, acting.run.again("--missing", "marginal") if kept else None)
+    these = "these rows" if n == lost else f"{count(n)} of them"
+    more = f", or score {these} from the columns that they have." if n else "."
+    yield _action(text + more, acting.run.again("--missing", "marginal", *_alpha(acting)) if n else None)
+
+
+def _n_marginal(subject: Subject) -> int:
+    """Return how many rows without a score would have one from the columns that they have."""
+    kept = subject.ranker.kept
+    if not (len(kept.held) and len(kept.draws)):
+        return 0
+    values = subject.values[~subject.scored]
+    usable = ~np.isinf(values).any(axis=1) & np.isfinite(values).any(axis=1) & np.isnan(values).any(axis=1)
+    return int(usable.sum())
+
+
+def _alpha(acting: Acting) -> list[str]:
+    """Return the option that flags the same rows again, at the rate of this report."""
+    alpha = float(acting.subject.ranker.settings.alpha)
+    return ["--alpha", f"{alpha:g}"] if acting.subject.rate == alpha and acting.subject.has_held else []
 
 
 def _review(acting: Acting) -> Iterator[dict[str, Any]]:
@@ -109,10 +135,8 @@ def _review(acting: Acting) -> Iterator[dict[str, Any]]:
     if table is not None:
         yield _action(f"{text} {table} holds all of them.", None, "rows")
         return
-    alpha = float(acting.subject.ranker.settings.alpha)
-    words = ["--alpha", f"{alpha:g}"] if acting.subject.rate == alpha and acting.subject.has_held else []
     name = "flagged.csv" if rows["what"] == "flagged" else "review.csv"
-    command = acting.run.again(*words, "--table", name)
+    command = acting.run.again(*_alpha(acting), "--table", name)
     yield _action(f"{text} As a table with reasons:" if command else text, command, "rows")
 
 
@@ -154,10 +178,10 @@ def _changed(acting: Acting) -> Iterator[dict[str, Any]]:
     """Find out what changed, where something has."""
     if acting.is_calm or not acting.subject.n_scored or not acting.subject.has_held:
         return
-    moved = [f"{one.stream} ({one.change})" for one in acting.drift.moved[:3]]
+    moved = acting.drift.words
     if not moved and acting.counts.tone == "calm":
         return
-    where = f": {', '.join(moved)} moved" if moved else ""
+    where = f": {moved} moved" if moved else ""
     text = f"Find out what changed{where}. If the change is here to stay, fit a new model on rows like these."
     yield _action(text, acting.run.of_model("monitor", *_grouped(acting)), "drift")
 
@@ -169,7 +193,7 @@ def _check_gate(acting: Acting) -> Iterator[dict[str, Any]]:
         return
     if acting.contradiction.audit is not None:
         text = "Check the promise again when more labels are in."
-        yield _action(text, acting.run("audit", *_audit_options(acting)), "certificate")
+        yield _action(text, _audit(acting), "certificate")
         return
     if acting.contradiction.is_own:
         text = "Label a random sample of later rows, and check with `vecuq audit` that the promise holds."
@@ -181,26 +205,50 @@ def _check_gate(acting: Acting) -> Iterator[dict[str, Any]]:
 
 def _make_gate(acting: Acting) -> Iterator[dict[str, Any]]:
     """Turn labels into a gate, or draw rows to label."""
-    subject, origin = acting.subject, acting.subject.beside.origin
+    subject = acting.subject
     if subject.decision is not None or not subject.n_scored:
         return
+    error, quality = (_known_labels(subject, name) for name in ("error", "quality"))
+    if error is not None:
+        yield _prove(acting, error)
+    elif quality is not None:
+        text = (
+            "If these rows are a random sample, let their qualities prove with `vecuq gate` which rows may be trusted "
+            "without review: `--quality-column`, and as `--quality` the mean that you need."
+        )
+        yield _action(text, None, "labels")
+    else:
+        fewest = fewest_labels(1.0 - _ACCURACY, 0.1)
+        text = (
+            f"To accept rows without review, label a random sample (at least {fewest} rows, better {_LABELS}) and "
+            f"prove an accuracy with `vecuq gate`."
+        )
+        yield _action(text, _sample(acting))
+
+
+def _known_labels(subject: Subject, name: str) -> Array | None:
+    """Return labels of which at least one is known."""
+    found = subject.label(name)
+    return None if found is None or np.isnan(found).all() else found
+
+
+def _prove(acting: Acting, error: Array) -> dict[str, Any]:
+    """Propose a gate on these labels; `vecuq gate` takes complete ones only."""
+    if np.isnan(error).any():
+        text = (
+            "If the labelled rows are a random sample, put them into a table of their own, and let their labels prove "
+            "with `vecuq gate` which rows may be trusted without review."
+        )
+        return _action(text, None, "labels")
     target = ["--accuracy", f"{_ACCURACY:g}", "-o", "gate.vecuq"]
-    if subject.label("error") is not None:
-        words = [*_gate_labels(origin.labels), *_grouped(acting), *target]
-        text = "If these rows are a random sample, let their labels prove which rows may be trusted without review."
-        yield _action(text, acting.run("gate", *words), "labels")
-        return
-    fewest = fewest_labels(1.0 - _ACCURACY, 0.1)
-    text = (
-        f"To accept rows without review, label a random sample (at least {fewest} rows, better {_LABELS}) and prove "
-        f"an accuracy with `vecuq gate`."
-    )
-    yield _action(text, _sample(acting))
+    words = [*_gate_labels(acting.subject.beside.origin.labels), *_grouped(acting), *target]
+    text = "If these rows are a random sample, let their labels prove which rows may be trusted without review."
+    return _action(text, acting.run("gate", *words), "labels")
 
 
-def _gate_labels(labels: tuple[str, ...]) -> list[str]:
+def _gate_labels(labels: tuple[str, ...], *, graded: bool = False) -> list[str]:
     """Return the options that name the labels which a gate takes, from among all options of labels."""
-    names = {"--wrong": "--wrong", "--correct": "--correct", "--quality": "--quality-column"}
+    names = {"--quality": "--quality-column"} if graded else {"--wrong": "--wrong", "--correct": "--correct"}
     found = [(names[name], column) for name, column in zip(labels[::2], labels[1::2], strict=False) if name in names]
     return list(found[0]) if found else []
 

@@ -31,6 +31,8 @@ class Origin:
         What is known of the model's file, by name: kind, checksum, who saved it.
     of_outputs
         Whether the new rows are a file of a classifier's outputs, which fewer commands take than a table.
+    page
+        Where the page goes: commands write it there again, and its link to the table of rows starts there.
     """
 
     model: str | None = None
@@ -42,6 +44,7 @@ class Origin:
     made: str | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     of_outputs: bool = False
+    page: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from vecuq._draw import Section, fold, paragraph, text_html
+from vecuq._draw import Section, fold, paragraph, text_html, words_html
 from vecuq.doctor import Case, Finding, examine_case
 from vecuq.report.subject import Subject
 
@@ -46,7 +46,7 @@ def doctor_sections(findings: tuple[Finding, ...]) -> list[Section]:
 def _table(findings: list[Finding]) -> str:
     rows = "".join(
         f'<tr><td><span class="vq-severity vq-{escape(one.severity, quote=True)}">{text_html(one.severity)}</span></td>'
-        f"<td>{text_html(one.check)}</td><td>{text_html(one.what)}</td><td>{text_html(one.remedy)}</td></tr>"
+        f"<td>{text_html(one.check)}</td><td>{words_html(one.what)}</td><td>{words_html(one.remedy)}</td></tr>"
         for one in findings
     )
     head = "".join(f'<th scope="col">{name}</th>' for name in ("severity", "check", "finding", "what to do"))

@@ -38,17 +38,19 @@ class Column:
 
 def columns_of(facts: Mapping[str, Any]) -> list[Column]:
     """Return the columns for the rows of a report: who, how uncertain, decided how, why, and the scores."""
-    others = [_other(name, k, facts["rows"]) for k, name in enumerate(facts["others"])]
+    headed = facts["headed"]
+    others = [_other(name, k, facts["rows"], is_head=headed and k == 0) for k, name in enumerate(facts["others"])]
+    head, others = (others[0], others[1:]) if headed else (_row_number("id"), others)
     return [
-        *(others[:1] or [_row_number("id")]),
+        head,
         Column(
             "uncertainty", "uncertainty", _number("uncertainty", 4, "n strong"), _field("uncertainty"), numeric=True
         ),
         *_decided(facts),
         Column("leading", "leading column", _leading, _field("leading")),
         *(_score(score, k, signed=facts["signed"]) for k, score in enumerate(facts["scores"])),
-        *others[1:],
-        *([_row_number("row")] if others else []),
+        *others,
+        *([_row_number("row")] if headed else []),
     ]
 
 
@@ -58,12 +60,12 @@ def _decided(facts: Mapping[str, Any]) -> list[Column]:
     columns = []
     if facts["has_p"]:
         columns.append(Column("p_value", "p-value", _number("p_value", 3, "n"), _field("p_value"), numeric=True))
-    if facts["is_gate"]:
+    if len({row["accept"] for row in rows}) > 1:
         columns.append(_badge("accept", "decision", {True: ("accepted", "right"), False: ("not accepted", "wrong")}))
     if len({row["flagged"] for row in rows}) > 1:
         columns.append(_badge("flagged", "flagged", {True: ("flagged", "wrong"), False: ("not flagged", "")}))
     if any(row["p_wrong"] is not None for row in rows):
-        columns.append(Column("p_wrong", "p wrong", _number("p_wrong", 2, "n"), _field("p_wrong"), numeric=True))
+        columns.append(Column("p_wrong", "p_wrong", _number("p_wrong", 2, "n"), _field("p_wrong"), numeric=True))
     if facts["has_label"]:
         columns.append(_badge("wrong", "label", {True: ("wrong", "wrong"), False: ("right", "right")}))
     return columns
@@ -127,18 +129,18 @@ def _percentile(percentile: float | None) -> str:
     return f"<i> P{whole}</i>"
 
 
-def _other(name: str, k: int, rows: Sequence[Row]) -> Column:
-    """Return an id, text or label; of the first column the cells head their rows."""
+def _other(name: str, k: int, rows: Sequence[Row], *, is_head: bool) -> Column:
+    """Return an id, text or label; the cells of a head name their rows."""
     values = [row["others"][k] for row in rows if row["others"][k] is not None]
     numeric = bool(values) and all(map(is_numeric, values))
-    tag, scope = ("td", "") if k else ("th", ' scope="row"')
+    tag, scope = ("th", ' scope="row"') if is_head else ("td", "")
 
     def cell(row: Row) -> str:
         value = row["others"][k]
         style = ' class="wide"' if len(str(value)) > MOST_IN_HEAD else _class(numeric)
         return f"<{tag}{scope}{style}><bdi>{escape(as_given(value))}</bdi></{tag}>"
 
-    return Column("other" if k else "id", name, cell, lambda row: row["others"][k], numeric=numeric)
+    return Column("id" if is_head else "other", name, cell, lambda row: row["others"][k], numeric=numeric)
 
 
 def _row_number(role: str) -> Column:

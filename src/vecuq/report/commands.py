@@ -47,7 +47,8 @@ class Commands:
         if "--missing" in words and "--missing" in options:  # the new word rules
             place = options.index("--missing")
             options = options[:place] + options[place + 2 :]
-        return self("report", *self.origin.labels, *options, *compared, *words)
+        page = ["-o", self.origin.page] if self.origin.page else []
+        return self("report", *self.origin.labels, *options, *compared, *words, *page)
 
 
 def in_shell(words: Sequence[str]) -> str:

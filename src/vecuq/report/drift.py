@@ -14,6 +14,8 @@ from vecuq.report.subject import Subject
 
 # The probability, without drift, that any of the streams is named.
 LEVEL = 0.01
+# Streams that a sentence names; the table has all of them.
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,16 @@ class Drift:
     def moved(self) -> tuple[Moved, ...]:
         """The streams that differ by more than chance explains."""
         return tuple(one for one in self.tested if one.p_value <= LEVEL)
+
+    @property
+    def words(self) -> str:
+        """The first streams that differ, and how."""
+        more = len(self.moved) - _MOST_NAMED
+        named = ", ".join(f"{one.stream} ({one.change})" for one in self.moved[:_MOST_NAMED])
+        return f"{named} and {more:,} more" if more > 0 else named
+
+
+NO_DRIFT = Drift()
 
 
 def drift_of(subject: Subject) -> Drift:
@@ -59,7 +71,9 @@ def drift_section(subject: Subject, drift: Drift) -> Section:
         f"held-back rows are exchangeable.{drawn}"
     )
     table = sheet_table(Sheet("drift", "Drift of every column", tuple(map(_line, drift.tested))))
-    return Section("drift", "Drift from the calibration rows", paragraph(found) + paragraph(about, kind="soft") + table)
+    return Section(
+        "drift", "Drift from the calibration rows", paragraph(found, code=False) + paragraph(about, kind="soft") + table
+    )
 
 
 def _line(one: Moved) -> dict[str, Any]:

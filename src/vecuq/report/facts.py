@@ -41,7 +41,7 @@ def report_facts(
     subject = Subject.of(ranker, new, ranking, beside or Beside())
     counts, drift, contradiction = Counts(subject), drift_of(subject), contradiction_of(subject)
     rows = row_facts(subject)
-    tone, headline, detail = finding_of(subject, counts, contradiction)
+    tone, headline, detail = finding_of(subject, counts, contradiction, drift)
     made = subject.beside.origin.made or datetime.now(UTC).isoformat(timespec="seconds")
     actions = actions_of(Acting(subject, counts, drift, contradiction, rows))
     return {

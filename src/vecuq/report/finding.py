@@ -6,13 +6,14 @@ from typing import Any
 
 from vecuq.report.audit import Contradiction
 from vecuq.report.counts import ALARMING, Counts
+from vecuq.report.drift import NO_DRIFT, Drift
 from vecuq.report.plain import count, percent, rows_word
 from vecuq.report.subject import Decision, Subject
 
 Said = tuple[str, str, str]  # tone, headline, detail
 
 
-def finding_of(subject: Subject, counts: Counts, contradiction: Contradiction) -> Said:
+def finding_of(subject: Subject, counts: Counts, contradiction: Contradiction, drift: Drift = NO_DRIFT) -> Said:
     """Return tone, headline and detail."""
     if not subject.n_rows:
         return "notice", "The table of new rows is empty.", ""
@@ -20,15 +21,18 @@ def finding_of(subject: Subject, counts: Counts, contradiction: Contradiction) -
         return "alarm", f"None of the {count(subject.n_rows)} new rows could be scored.", "Values are missing."
     if subject.decision is not None:
         return _decided(subject, counts, subject.decision, contradiction)
-    return _flagged(subject, counts)
+    return _flagged(subject, counts, drift)
 
 
-def _flagged(subject: Subject, counts: Counts) -> Said:
+def _flagged(subject: Subject, counts: Counts, drift: Drift) -> Said:
     n, expected = counts.n_flagged, f"about {count(counts.expected)} {_are(counts.expected)} expected by chance"
     many = f"{count(n)} of {rows_word(subject.n_scored)} {'is' if n == 1 else 'are'}"
     if not subject.has_held:
         headline = f"{many} above the threshold, which promises no false-alarm rate."
         return counts.tone, headline, "No calibration rows were held back, so there are no p-values."
+    if counts.tone == "calm" and drift.moved:
+        headline = f"The scores have moved, though no more rows than usual are flagged: {many} flagged, {expected}."
+        return "notice", headline, f"Different from the held-back rows: {drift.words}. {_probability(subject, counts)}"
     headline = {
         "calm": f"Nothing unusual: {many} flagged, {expected}.",
         "notice": f"{many} flagged, more than expected: {expected}.",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from vecuq._draw import fragment_css, named, page_environment, shortened
+from vecuq._draw import fragment_css, named, page_environment, shortened, words_html
 from vecuq.report.inline import data_island, escaped_json, page_script, page_style, policy
 from vecuq.report.table import columns_of, rows_heading, table_data, table_html, within_reach
 from vecuq.report.text import count, shown
@@ -37,7 +36,7 @@ def render_report(facts: Mapping[str, Any]) -> str:
             {**facts, "rows": rows},
             heading=rows_heading(rows),
             table=table_html(columns, rows["rows"]),
-            table_link=_link(rows["table"]),
+            table_link=_link(rows["link"]),
             data=data_island(
                 {**table_data(columns, rows["rows"]), **facts["whatif"], "model": None, "why_not": why_not}
             ),
@@ -78,6 +77,6 @@ def _environment() -> Environment:
 
 def with_code(text: str) -> Markup:
     """Return a text with what stands between backticks set as code; everything in it is escaped."""
-    from markupsafe import Markup, escape
+    from markupsafe import Markup
 
-    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped
+    return Markup(words_html(text))  # noqa: S704 - escaped

@@ -194,14 +194,15 @@ def _comparison(judged: Judged) -> list[Section]:
     except VecuqError as error:
         return [Section("comparison", "Comparison with each column", paragraph(str(error), kind="soft"))]
     keys = [one.metric.key for one in found.comparisons]
-    said = "".join(paragraph(_in_words(str(one), one.metric)) for one in verdicts(found, keys))
+    said = "".join(paragraph(_in_words(str(one), one.metric), code=False) for one in verdicts(found, keys))
     table = sheet_table(_sheet(found, keys, list(judged.own)[1:]))
     return [Section("comparison", _heading(judged), said + table + paragraph(_remarks(judged), kind="soft"))]
 
 
 def _in_words(verdict: str, key: str) -> str:
     """Return a verdict that begins with the name of its metric as the table has it."""
-    return verdict.replace(key, METRICS[key], 1)
+    words = verdict.replace(key, METRICS[key], 1)
+    return words[:1].upper() + words[1:]
 
 
 def _sheet(found: Evaluation, keys: list[str], columns: list[str]) -> Sheet:

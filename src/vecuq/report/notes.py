@@ -77,10 +77,11 @@ def _data_notes(subject: Subject, diagnostics: Diagnostics) -> list[str]:
         )
     unscored = subject.n_rows - subject.n_scored
     if unscored:
-        missing = missing_counts(subject.values, subject.ranker.columns)
+        missing = missing_counts(subject.values[~subject.scored], subject.ranker.columns)
         columns = ", ".join(f"{name} in {count:,}" for name, count in missing.items())
+        have = "has" if unscored == 1 else "have"
         notes.append(
-            f"{unscored:,} of {subject.n_rows:,} rows have no score: values are missing or infinite ({columns}). "
+            f"{unscored:,} of {subject.n_rows:,} rows {have} no score: values are missing or infinite ({columns}). "
             f"{_fate(subject)}"
         )
     if subject.n_scored and known_rows(subject) is None:

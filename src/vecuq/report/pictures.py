@@ -48,7 +48,7 @@ def _rates(subject: Subject, counts: Counts) -> str:
     return paragraph(
         f"The false-alarm rate {subject.rate:.3g} is kept on average over calibration sets. Of ten sets of "
         f"{held.count:,} held-back {held.unit}, nine flag between {percent(low)} and {percent(high)} of "
-        f"in-distribution rows; --confidence 0.9 of `vecuq score` keeps the rate for this one set.",
+        f"in-distribution rows; `--confidence 0.9` of `vecuq score` keeps the rate for this one set.",
         kind="soft",
     )
 

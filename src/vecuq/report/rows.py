@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from vecuq._check import Array
 from vecuq._draw import shortened
 from vecuq.errors import ModelFileError
 from vecuq.ranker import Ranker, leading_names
+from vecuq.report.beside import Beside
 from vecuq.report.percentiles import known_rows
 from vecuq.report.plain import MOST_LETTERS, plain
 from vecuq.report.subject import Subject
@@ -26,13 +30,19 @@ MOST_ROWS = 1_000
 # So many of the most uncertain rows are shown where none is flagged.
 FEW_ROWS = 50
 MOST_OTHER_COLUMNS = 6
+# Names of ids, among them docId and uuid, but neither "valid" nor "paid".
+_ID = re.compile(
+    r"(?i:(?:^|[^a-z])id[^a-z0-9]*$)|[a-z](?:Id|ID)$"
+    r"|(?i:(?:^|_)(?:case|doc|gu|image|item|p|q|query|question|record|row|s|sample|u|user|uu)id$)"
+)
+_MOST_OF_A_NAME = 60
 Reasons = tuple[list[str], list[str | None]]
 
 
 def row_facts(subject: Subject) -> dict[str, Any]:
     """Return the part ``rows`` of the facts, as values that JSON can hold."""
     ranker, rows, known = subject.ranker, shown_rows(subject), known_rows(subject)
-    others = other_columns(subject.table.schema, ranker.columns, subject.beside.named_columns)
+    others, headed = beside_scores(subject, rows)
     return {
         "what": kind_of_rows(subject),
         "n_such": int(subject.chosen.sum()) if kind_of_rows(subject) != "most uncertain" else 0,
@@ -40,8 +50,10 @@ def row_facts(subject: Subject) -> dict[str, Any]:
         "n_shown": len(rows),
         "n_unscored": subject.n_rows - subject.n_scored,
         "table": subject.beside.table,
+        "link": link_to_table(subject.beside),
         "scores": _score_columns(ranker, subject.values),
         "others": others,
+        "headed": headed,
         "has_p": subject.has_held,
         "is_gate": subject.decision is not None,
         "has_label": subject.label("error") is not None,
@@ -49,6 +61,17 @@ def row_facts(subject: Subject) -> dict[str, Any]:
         "percentiles_of": None if known is None else known.words,
         "rows": _rows(subject, rows, others, None if known is None else known.percentiles(subject.values[rows])),
     }
+
+
+def link_to_table(beside: Beside) -> str | None:
+    """Return the table of rows as seen from the folder of the page, wherever both were written."""
+    page, table = beside.origin.page, beside.table
+    if page is None or table is None:
+        return table
+    try:
+        return Path(os.path.relpath(table, Path(page).parent)).as_posix()
+    except ValueError:  # another drive
+        return table
 
 
 def kind_of_rows(subject: Subject) -> str:
@@ -87,6 +110,43 @@ def other_columns(schema: pa.Schema, scores: Sequence[str], named: Sequence[str]
     ids = [name for name in kept if name.lower().endswith("id")]
     present = [name for name in named if name in schema.names and name not in scores]
     return [*ids, *present, *(name for name in kept if name not in ids)][: max(MOST_OTHER_COLUMNS, len(present) + 1)]
+
+
+def beside_scores(subject: Subject, rows: NDArray[np.intp]) -> tuple[list[str], bool]:
+    """Return the columns to show beside the scores, and whether the first of them says which row it is.
+
+    Labels, categories and groups do not say that, and a label that the page shows as right or wrong is not shown twice.
+    """
+    table, beside = subject.table, subject.beside
+    found = other_columns(table.schema, subject.ranker.columns, beside.named_columns)
+    found = [name for name in found if not (name in beside.label_columns and _is_error_label(subject, name))]
+    free = (name for name in found if name not in beside.named_columns)
+    head = next((name for name in free if _is_name(name, table[name].take(rows))), None)
+    return sorted(found, key=lambda name: name != head), head is not None
+
+
+def _is_error_label(subject: Subject, name: str) -> bool:
+    """Whether a column holds nothing but the labels of errors, or of right answers."""
+    import pyarrow as pa
+
+    error, column = subject.label("error"), subject.table[name]
+    kind = column.type
+    if error is None or not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return False
+    given = column.cast(pa.float64()).to_numpy()
+    return any(np.array_equal(one, error, equal_nan=True) for one in (given, 1.0 - given))
+
+
+def _is_name(name: str, cells: pa.ChunkedArray) -> bool:
+    """Whether a column says which row it is: an id by its name, or short texts of which no two are alike."""
+    import pyarrow as pa
+
+    if _ID.search(name):
+        return True
+    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)) or len(cells) < 2:
+        return False
+    texts = [text for text in cells.to_pylist() if text and len(text) <= _MOST_OF_A_NAME]
+    return len(set(texts)) == len(cells)
 
 
 def reasons_of(ranker: Ranker, values: Array, *, missing: str = "nan") -> Reasons:

@@ -14,6 +14,7 @@ from vecuq.report.text import count
 MOST_TEXT = 500_000
 LENGTHS = (1_000, 300, 120, 60, 30)
 MOST_OF_A_REASON = 400
+_DECIDED = ("flagged", "accept")
 
 
 def rows_heading(facts: Mapping[str, Any]) -> str:
@@ -49,8 +50,12 @@ def _group(columns: list[Column], row: Mapping[str, Any]) -> str:
 
 
 def table_data(columns: list[Column], rows: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the rows as the script sorts, filters and saves them: lists of values in the order of the columns."""
+    """Return the rows as the script sorts, filters and saves them: lists of values in the order of the columns.
+
+    What is decided alike about all rows has no column, and is there once.
+    """
     return {
+        "alike": {role: rows[0][role] for role in _DECIDED if len({row[role] for row in rows}) == 1},
         "columns": [{"role": one.role, "name": one.name, "numeric": one.numeric} for one in columns],
         "rows": [[one.value(row) for one in columns] for row in rows],
     }

@@ -84,6 +84,7 @@ def report(
     origin = origin_of(about, model, names_of(new))
     options = (*origin.options, *(("--missing", missing) if missing != "nan" else ()))
     origin = replace(origin, facts=facts_of_file(model), of_outputs=found.pipeline is not None, options=options)
+    origin = replace(origin, page=str(out))
     subject = subject_of(rows, origin, table=None if table is None else str(table))
     page = page_of(subject, title=title_of(names_of(new)))
     done = Reported(

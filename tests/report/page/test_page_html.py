@@ -14,7 +14,7 @@ from vecuq.ranker import scorer_source
 from vecuq.report.columns import columns_of, shade
 from vecuq.report.html import MOST_OF_A_MODEL, render_report, with_code
 from vecuq.report.inline import SCRIPTS, STYLES, data_island, page_script, page_style, policy
-from vecuq.report.table import rows_heading, within_reach
+from vecuq.report.table import rows_heading, table_data, within_reach
 
 
 class Elements(HTMLParser):
@@ -95,8 +95,13 @@ def test_the_columns_are_those_that_say_something(model, facts):
     bare = facts_of(*model, new_rows(n_rows=3), others={}, labels=False)["rows"]
     for row in bare["rows"]:
         row["flagged"] = True
+        row["accept"] = False
     bare["has_p"] = False
+    assert table_data(columns_of(bare), bare["rows"])["alike"] == {"flagged": True, "accept": False}
     assert " ".join(column.role for column in columns_of(bare)) == "id uncertainty leading score score score"
+    unnamed = {**facts["rows"], "headed": False}
+    names = [column.name for column in columns_of(unnamed)]
+    assert (names[0], names[-2:]) == ("row", ["id", "group"])
 
 
 @pytest.mark.parametrize(
@@ -172,7 +177,7 @@ def test_a_model_too_large_for_a_page_is_left_out_and_that_is_said(facts):
     ("table", "link"), [("flagged.csv", 'href="./flagged.csv"'), ("/data/x.csv", "<code>/data/x.csv</code>")]
 )
 def test_the_table_with_all_rows_is_a_link_if_it_lies_beside_the_page(facts, table, link):
-    many = {**facts, "rows": {**facts["rows"], "what": "flagged", "n_such": 9_000, "table": table}}
+    many = {**facts, "rows": {**facts["rows"], "what": "flagged", "n_such": 9_000, "table": table, "link": table}}
     assert link in render_report(many)
 
 

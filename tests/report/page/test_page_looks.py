@@ -30,7 +30,8 @@ def hostile():
     facts["title"] = facts["finding"]["headline"] = "<script>window.broken=1</script>"
     facts["finding"]["actions"][1]["command"] = "vecuq `</code><script>window.broken=1</script>`"
     facts["notes"] = ["`<img src=x onerror=window.broken=1>`"]
-    facts["rows"] |= {"n_such": 5000, "n_rows": 9000, "table": "javascript:alert(1)/flagged rows.csv"}
+    table = "javascript:alert(1)/flagged rows.csv"
+    facts["rows"] |= {"n_such": 5000, "n_rows": 9000, "table": table, "link": table}
     facts["provenance"] = [{"name": "<u>file</u>", "value": "</td><script>window.broken=1</script>"}]
     return facts
 
@@ -104,6 +105,13 @@ def test_paper_shows_what_is_folded_and_hides_what_only_a_screen_can_use(report)
     assert page.evaluate("getComputedStyle(document.querySelector('h1')).color") == "rgb(27, 31, 36)"
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details[open]").count() == 1
+
+
+def test_headings_on_paper_are_no_larger_than_the_cells_below_them(report):
+    page = report(width=700)
+    page.emulate_media(media="print")
+    size = "element => getComputedStyle(element).fontSize"
+    assert page.eval_on_selector("#rows-table thead th", size) == page.eval_on_selector("#rows-table td", size)
 
 
 def test_the_headings_of_the_table_are_printed_on_every_page(report):

@@ -134,6 +134,17 @@ def test_the_panel_follows_the_order_and_the_filter(report, facts, expect):
     expect(panel.locator("h3")).to_have_text(night[1])
 
 
+def test_what_is_decided_alike_about_all_rows_has_no_column_and_stands_in_the_panel(tab, written, facts, expect):
+    rows = [{**row, "accept": False, "flagged": True} for row in facts["rows"]["rows"]]
+    unlimited = {**facts["whatif"], "accept_up_to": None}
+    alike = {**facts, "rows": {**facts["rows"], "rows": rows, "headed": False}, "whatif": unlimited}
+    page = tab(written("alike", alike))
+    expect(page.get_by_role("columnheader", name="decision")).to_have_count(0)
+    page.locator(".choose").first.click()
+    expect(page.locator(".result .badge")).to_have_text(["flagged", "not accepted"])
+    expect(page.locator(".panel h3")).to_have_text(f"row {rows[0]['row']}")
+
+
 def test_where_a_model_cannot_be_exported_the_panel_says_why(tab, written, model, expect):
     facts = facts_of(*model, new_rows(n_rows=5))
     facts["whatif"] = {**facts["whatif"], "model": None, "why_not": "It has five maps, and cannot be exported."}
@@ -156,4 +167,4 @@ def test_without_held_back_rows_there_is_no_p_value(tab, written):
     settled(page)
     assert exact(panel, "uncertainty") == pytest.approx(ranker.uncertainty({"only": [2.5]})[0], abs=1e-9)
     assert "No calibration rows were held back." in panel.inner_text()
-    assert re.fullmatch(r"\d+", panel.locator("h3").inner_text())  # without ids, the number of the row
+    assert re.fullmatch(r"row \d+", panel.locator("h3").inner_text())  # without ids, the number of the row

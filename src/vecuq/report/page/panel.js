@@ -39,7 +39,7 @@ class Panel {
     this.result = made("p", { className: "result", ariaLive: "polite" });
     this.bars = made("ul", { className: "bars" });
     this.place.replaceChildren(
-      made("div", { className: "panel-head" }, made("h3", { tabIndex: -1 }, made("bdi", {}, one("th", group).textContent)),
+      made("div", { className: "panel-head" }, made("h3", { tabIndex: -1 }, made("bdi", {}, `${this.rows.columns[0].name === "row" ? "row " : ""}${one("th", group).textContent}`)),
         button("↑", "Row before", () => this.move(-1)), button("↓", "Next row", () => this.move(1)), button("×", "Close", () => this.close()), this.result),
       made("p", {}, why),
       ...(this.model ? this.sliders() : [made("p", { className: "soft" }, `No what-if here: ${this.known.why_not}`)]),
@@ -105,7 +105,7 @@ class Panel {
   }
 
   update() {
-    const before = (role) => this.row.values[this.rows.at(role)] ?? null;
+    const before = (role) => this.row.values[this.rows.at(role)] ?? this.known.alike[role] ?? null;
     const changed = this.scores.some(({ k }, j) => this.values[j] !== this.row.values[k]);
     const found = changed ? this.model.score(this.values) : { uncertainty: before("uncertainty"), pValue: before("p_value") };
     const parts = [fact("uncertainty", found.uncertainty, changed && before("uncertainty"))];
