@@ -149,8 +149,10 @@ def _text(cell: Any, decimals: int) -> str:
         return NOTHING
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    if isinstance(cell, str | int):
-        return str(cell)
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, int):
+        return f"{cell:,}"
     return format(cell, f".{decimals}f")
 
 

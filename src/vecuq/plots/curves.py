@@ -124,7 +124,7 @@ def rejection(
 def _with_band(
     ax: Axes | None, uncertainties: Mapping[str, Any], labels: dict[str, Any], *, groups: Any, ours: str, level: float
 ) -> Axes:
-    """Draw one panel with the band of its bold line, and a legend inside it; of many scores, below it."""
+    """Draw one panel with the band of its bold line, and its legend below it."""
     (curves,) = selective_curves(uncertainties, **labels)
     bold = ours if ours in curves.values else next(iter(curves.values))
     looks = _looks(_shown([curves], bold), bold)
@@ -136,13 +136,14 @@ def _with_band(
     _draw_band(axes, band, level)
     n_scores, n_shown = len(curves.values), len(looks)
     words = f"{n_shown} of {n_scores} scores are drawn" if n_scores > n_shown else None
-    # Many names stand below the panel: beside it they would leave half of the width for the curves.
-    below = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.15)}
-    if ax is None and n_shown > _INSIDE:
-        _make_room(axes)
+    # Below the panel names cover no curve; in a panel of the caller only many stand there, where they need the room.
+    is_below = ax is None or n_shown > _INSIDE
+    below = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.15), "fontsize": 10.5}
     paper = {"frameon": True, "facecolor": PAPER, "edgecolor": "none", "framealpha": 0.85}
-    where = below if n_shown > _INSIDE else {"loc": "best", "bbox_to_anchor": None, "ncols": 1, **paper}
-    legend(axes, **{"fontsize": 10.5 if n_shown > _INSIDE else 9.5, "title": words, "title_fontsize": 9.5, **where})
+    inside = {"loc": "best", "bbox_to_anchor": None, "ncols": 1, "fontsize": 9.5, **paper}
+    if ax is None:
+        _make_room(axes)
+    legend(axes, **{"title": words, "title_fontsize": 9.5, **(below if is_below else inside)})
     return axes
 
 

@@ -62,12 +62,12 @@ def map_section(subject: Subject) -> Section:
     table = subject.ranker.as_table(subject.values[rows])
     axes = score_map(subject.ranker, table, columns=columns)
     names = " and ".join(_axis(subject, name) for name in columns)
-    sample = f" A random draw of {len(rows):,} rows is shown." if len(rows) < subject.n_scored else ""
+    sample = f"A random draw of {len(rows):,} rows is shown." if len(rows) < subject.n_scored else ""
     one = len(columns) == 1
     caption = (
         f"{names}{'' if one else ', the two least correlated columns'}. "
         + ("" if one else "Lines join places of equal uncertainty, other columns at their calibration median. ")
-        + f"The bold line is the threshold, the dashed box holds the rows of the map.{text_html(sample)}"
+        + f"The bold line is the threshold, the dashed box holds the rows of the map. {text_html(sample)}"
     )
     title = f"New rows by {' and '.join(columns)}, by uncertainty"
     return Section("map", "Where the uncertain rows lie", figure_html(axes, title=title, caption=caption))
