@@ -297,6 +297,8 @@ def _print_ranked(done: workflows.Ranked, folder: Path, wanted: workflows.Wanted
     print_fit(done.fitted, folder / "model.vecuq")
     if done.evaluation:
         print_table("How well each score finds what it should", done.evaluation)
+        if {"ROC-AUC errors", "ROC-AUC out-of-distribution"} <= done.evaluation[0].keys():
+            echo("Errors are looked for among in-distribution rows only.")
     echo(f"{_summary(done.scored, wanted, 'ranked')}; open {folder / 'report.html'}")
 
 
