@@ -132,7 +132,9 @@ def _by_processes(function: Callable[[S], T], stream: Iterator[S], n_jobs: int) 
             yield running.popleft().result()
         done = True
     except BrokenProcessPool:
-        raise MemoryError("A worker process was killed, most often for want of memory; use a smaller n_jobs.") from None
+        raise MemoryError(
+            "A worker process was killed, most often because memory ran out; use a smaller n_jobs."
+        ) from None
     finally:
         # Somebody who stops early does not want to sit through what the workers are at; they end with this process.
         pool.shutdown(wait=done, cancel_futures=True)

@@ -75,7 +75,9 @@ def _by_processes(
                 yield running.pop(future), future.result()
         complete = True
     except BrokenProcessPool:
-        raise MemoryError("A worker process was killed, most often for want of memory; use a smaller n_jobs.") from None
+        raise MemoryError(
+            "A worker process was killed, most often because memory ran out; use a smaller n_jobs."
+        ) from None
     finally:
         pool.shutdown(wait=complete, cancel_futures=True)
         if not complete:

@@ -228,7 +228,7 @@ def _summary(done: workflows.Scored, wanted: workflows.Wanted, verb: str = "scor
     sure = "" if wanted.confidence is None else f" with confidence {wanted.confidence:g}"
     flagged = "" if done.n_flagged is None else f", {done.n_flagged:,} flagged at alpha {wanted.alpha:g}{sure}"
     if flagged and done.n_missing and done.n_written is None:
-        flagged += f" and {done.n_missing:,} for want of a score"
+        flagged += f" and {done.n_missing:,} because {'it has' if done.n_missing == 1 else 'they have'} no score"
     selected = "" if done.n_selected is None else f", {done.n_selected:,} selected"
     written = "" if done.n_written is None else f", {done.n_written:,} most uncertain"
     accepted = "" if done.n_accepted is None else f", {done.n_accepted:,} accepted"
