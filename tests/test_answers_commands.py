@@ -184,7 +184,7 @@ def test_labels_come_from_references_from_a_rule_and_from_a_scorer(files, tmp_pa
     graded = write_answers(tmp_path / "g.jsonl", 200, 3, grade=0.4)
     said = vecuq("fit", graded, "--correct", "grade", *how, code=1).stderr
     assert "'grade' holds 0.4" in said
-    assert "--correct grade>=0.7" in said
+    assert "--correct 'grade>=0.7'" in said
     ours = [
         AnswerRecord(id=str(k), greedy=one.greedy, samples=one.samples, quality=float(k % 5 > 0)).to_line()
         for k, one in enumerate(read_answers(path))

@@ -277,6 +277,7 @@ def test_demo_runs_the_whole_job(run, tmp_path):
 
 def test_the_three_commands_that_the_demo_names_work(run, tmp_path):
     shown = run("demo", "-o", tmp_path / "demo").stdout
+    assert "Errors are looked for among in-distribution rows only." in shown
     named = [line.split()[1:] for line in shown.partition("Try next:")[2].splitlines() if line.startswith("  vecuq ")]
     assert [words[0] for words in named] == ["doctor", "score", "compare"]
     for words in named:

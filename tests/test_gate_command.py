@@ -30,6 +30,7 @@ def folder(tmp_path_factory):
     frame(600, 0)[SCORES].to_parquet(made / "calibration.parquet")
     frame(900, 1).to_parquet(made / "labelled.parquet")
     frame(2000, 2).to_csv(made / "new.csv", index=False)
+    frame(50, 3).assign(number=5).to_csv(made / "numbered.csv", index=False)
     run(made, "fit calibration.parquet -o model.vecuq")
     run(made, "gate model.vecuq labelled.parquet --correct is_correct --accuracy 0.9 -o gate.vecuq")
     return made
@@ -148,11 +149,18 @@ def test_an_audit_says_kept_broken_or_open(folder):
         ("gate model.vecuq labelled.parquet --correct nothing -o x.vecuq", 1, "lacks ['nothing']"),
         ("gate model.vecuq labelled.parquet -o x.vecuq", 1, "Which column holds the labels"),
         ("gate model.vecuq labelled.parquet --correct quality -o x.vecuq", 1, "must be 0 or 1"),
+        ("gate model.vecuq numbered.csv --wrong number -o x.vecuq", 1, "'number' holds 5. Turn a grade"),
+        ("gate model.vecuq numbered.csv --wrong number -o x.vecuq", 1, "--wrong 'number<0.7'"),
+        ("gate model.vecuq labelled.parquet -o x.vecuq", 1, "or a rule, --correct 'quality>=0.7'"),
         ("gate gate.vecuq labelled.parquet --correct is_correct -o x.vecuq", 1, "holds a gate"),
         ("gate model.vecuq labelled.parquet --correct is_correct -o model.vecuq", 1, "choose another name"),
         ("gate model.vecuq labelled.parquet --correct is_correct --accuracy 0.9 --error-rate 0.1", 1, "one target"),
         ("gate model.vecuq -o x.vecuq", 2, "Labelled rows are needed"),
-        ("audit model.vecuq new.csv --correct is_correct", 1, "a gate written by `vecuq gate` is needed"),
+        (
+            "audit model.vecuq new.csv --correct is_correct",
+            1,
+            "holds a model; a gate written by `vecuq gate` is needed",
+        ),
         ("score model.vecuq new.csv --by subject -o x.csv", 1, "without a gate"),
     ],
 )
@@ -169,7 +177,7 @@ def test_info_shows_the_promise(folder):
 def test_rows_unlike_the_labelled_ones_are_named_after_the_decision(folder):
     frame(800, 5).assign(entropy=lambda rows: rows["entropy"] + 1).to_csv(folder / "shifted.csv", index=False)
     done = run(folder, "score gate.vecuq shifted.csv -o shifted.parquet")
-    assert "differ from those of the labelled rows" in done.stderr
+    assert "differ from those of the labelled rows (probability without a difference: below 1e-12)" in done.stderr
     assert "differ from" not in run(folder, "score gate.vecuq new.csv -o decided.csv").stderr
 
 

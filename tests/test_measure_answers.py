@@ -304,6 +304,8 @@ def test_what_cannot_be_measured_is_one_line_and_leaves_no_trace(refused, tmp_pa
     (tmp_path / "latin.jsonl").write_bytes('{"question": "q", "generated_text": "th\xe9"}'.encode("latin-1"))
     assert "not UTF-8 text; save the file as UTF-8." in refused("measure", tmp_path / "latin.jsonl", *out)
     (tmp_path / "a.man").write_bytes(b"\x80\x04junk")
+    (tmp_path / "model.vecuq").write_bytes(b"\x00\x08{}")
+    assert "was saved by vecuq and holds no answers" in refused("measure", tmp_path / "model.vecuq", *out)
     assert "a manager file of lm-polygraph" in refused("measure", tmp_path / "a.man", *out)
 
 

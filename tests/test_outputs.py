@@ -167,7 +167,7 @@ def test_what_the_outputs_cannot_give_is_told():
         measure(made(), ["mahalanobis"])
     with pytest.raises(TableError, match="need training outputs"):
         fit_densities(["mahalanobis"], None)
-    with pytest.raises(TableError, match="need labels in the training outputs"):
+    with pytest.raises(TableError, match="need the true classes of the training outputs"):
         fit_densities(["mahalanobis"], ClassifierOutputs.of(logits=np.zeros((2, 3))))
 
 

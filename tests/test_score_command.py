@@ -134,7 +134,7 @@ def test_the_selection_of_a_file_is_that_of_python_over_all_its_rows(
     assert 0 < expected.sum() < got["flagged"].sum()
     # One row has no score: it is flagged in the table, and counted by itself.
     n_flagged = got["flagged"].sum() - 1
-    flagged = f"{n_flagged} flagged at alpha {alpha} and 1 for lack of a score"
+    flagged = f"{n_flagged} flagged at alpha {alpha} and 1 because it has no score"
     assert f"39 of 40 rows scored, {flagged}, {expected.sum()} selected ->" in told.stdout
     assert (
         "1 of 40 rows have missing or infinite scores and got no uncertainty; `flagged` is true for them" in told.stderr

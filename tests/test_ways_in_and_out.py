@@ -194,7 +194,9 @@ def test_rows_without_a_score_are_counted_apart_from_flagged_ones(run, tmp_path,
     out = pd.read_parquet(tmp_path / "o.parquet")
     n_flagged = int((out["p_value"] <= 0.1).sum())
     assert out["flagged"].sum() == n_flagged + 2
-    assert f"58 of 60 rows scored, {n_flagged} flagged at alpha 0.1 and 2 for lack of a score -> " in result.stdout
+    assert (
+        f"58 of 60 rows scored, {n_flagged} flagged at alpha 0.1 and 2 because they have no score -> " in result.stdout
+    )
     assert (
         "2 of 60 rows have missing or infinite scores and got no uncertainty; `flagged` is true for them"
         in result.stderr
@@ -206,7 +208,7 @@ def test_a_row_without_a_score_is_not_among_the_most_uncertain(run, tmp_path, mo
     out = tmp_path / f"o.{kind}"
     result = run("score", model, new, "-o", out, "--alpha", 0.1, "--top", 60)
     assert ", 58 most uncertain -> " in result.stdout
-    assert "for lack of a score" not in result.stdout
+    assert "because they have no score" not in result.stdout
     assert "got no uncertainty; they are not among the most uncertain." in result.stderr
     table = (pd.read_csv if kind == "csv" else pd.read_parquet)(out)
     assert len(table) == 58

@@ -99,7 +99,8 @@ def _fill(app: Sphinx, name: str, source: list[str]) -> None:
 
 def _first_sentence(room: str) -> str:
     about = inspect.getdoc(importlib.import_module(room)) or ""
-    return " ".join(about.partition("\n\n")[0].split()).replace("``", "`").replace("|", "\\|")
+    plain = re.sub(r":\w+:`~?([^`]+)`", r"`\1`", about.partition("\n\n")[0])
+    return " ".join(plain.split()).replace("``", "`").replace("|", "\\|")
 
 
 def _title(text: str, line: str) -> str:

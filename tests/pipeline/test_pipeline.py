@@ -197,7 +197,7 @@ def test_what_cannot_be_done_is_told(train, calibration, pipeline, ranker, tmp_p
         VecUQPipeline().uncertainty(calibration)
     with pytest.raises(NotFittedError, match="not fitted yet"):
         VecUQPipeline().save(tmp_path / "p.vecuq")
-    with pytest.raises(TableError, match="need labels"):
+    with pytest.raises(TableError, match="need the true classes"):
         VecUQPipeline().fit(calibration, train=calibration)
     with pytest.raises(ValueError, match="Expected 2D array, got scalar"):
         VecUQPipeline().fit(None, train=train)

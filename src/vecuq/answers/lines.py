@@ -115,6 +115,8 @@ def refuse_other_files(path: Path) -> None:
     suffix = path.suffix.lower()
     if suffix in _PICKLES:
         raise TableError(f"{path} {_MANAGER if suffix == '.man' else _FOREIGN[bytes([0x80])]}")
+    if suffix == ".vecuq":
+        raise TableError(f"{path} was saved by vecuq and holds no answers; `vecuq info` shows what it is.")
     with path.open("rb") as file:
         _refuse_start(path, file.read(4))
 

@@ -54,7 +54,7 @@ class _Coverage:
         return [
             f"{self.n_both:,} of {self.n_questions:,} questions have both a greedy answer and samples "
             f"({self.n_greedy:,} have the one, {self.n_sampled:,} the other); "
-            f"if they should meet, give both the same ids or questions."
+            f"if they should meet, give both the same id (without ids, the same question)."
         ]
 
 

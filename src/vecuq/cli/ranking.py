@@ -228,7 +228,7 @@ def _summary(done: workflows.Scored, wanted: workflows.Wanted, verb: str = "scor
     sure = "" if wanted.confidence is None else f" with confidence {wanted.confidence:g}"
     flagged = "" if done.n_flagged is None else f", {done.n_flagged:,} flagged at alpha {wanted.alpha:g}{sure}"
     if flagged and done.n_missing and done.n_written is None:
-        flagged += f" and {done.n_missing:,} for lack of a score"
+        flagged += f" and {done.n_missing:,} because {'it has' if done.n_missing == 1 else 'they have'} no score"
     selected = "" if done.n_selected is None else f", {done.n_selected:,} selected"
     written = "" if done.n_written is None else f", {done.n_written:,} most uncertain"
     accepted = "" if done.n_accepted is None else f", {done.n_accepted:,} accepted"
@@ -297,6 +297,8 @@ def _print_ranked(done: workflows.Ranked, folder: Path, wanted: workflows.Wanted
     print_fit(done.fitted, folder / "model.vecuq")
     if done.evaluation:
         print_table("How well each score finds what it should", done.evaluation)
+        if {"ROC-AUC errors", "ROC-AUC out-of-distribution"} <= done.evaluation[0].keys():
+            echo("Errors are looked for among in-distribution rows only.")
     echo(f"{_summary(done.scored, wanted, 'ranked')}; open {folder / 'report.html'}")
 
 

@@ -37,6 +37,8 @@ _ARGUMENT = re.compile(rf"`(\w+)(?:=\w+)?`|\b(\w+)=({_VALUE})?|^(\w+)(?= (?:must
 _MARKS = re.compile(r"[\[\]']|\bTrue\b|(?<=,) ")
 # Arguments whose values may have brackets and stars, which a shell would take for its own.
 _AS_IT_IS = ("map",)
+# In these a shell sees a file to read or to write: quality>=0.7.
+_REDIRECTS = re.compile("[<>]")
 _QUOTE = "'"
 # Letters that are not printable by themselves: ends of lines, wide spaces, and what joins letters of some scripts.
 _HARMLESS = (
@@ -71,6 +73,8 @@ def as_options(message: str) -> str:
         if name in _AS_IT_IS and given:
             return f"{option} {shlex.quote(given.strip(_QUOTE))}"
         value = _typed(ast.literal_eval(given)) if re.fullmatch(_NAMES, given) else _MARKS.sub("", given)
+        if _REDIRECTS.search(value):
+            value = shlex.quote(value)
         return f"{option} {value}".rstrip()
 
     for phrase, typed in _PHRASES.items():

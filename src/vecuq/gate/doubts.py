@@ -48,9 +48,10 @@ def warn_unlike(learned: Learned, scores: Array, *, accepted: NDArray[np.bool_] 
     only_accepted = accepted is not None and bool(accepted.all()) and learned.decider.by_threshold
     p_value = resemblance(_accepted(learned) if only_accepted else learned.labelled, scores)
     if p_value is not None and p_value < _LEVEL:
+        chance = "below 1e-12" if p_value < 1e-12 else f"{p_value:.1g}"
         warn_user(
             f"The scores of these {len(scores):,} rows differ from those of the labelled rows (probability without a "
-            f"difference: {p_value:.1g}). The promise is about rows like the labelled ones: label a random sample of "
+            f"difference: {chance}). The promise is about rows like the labelled ones: label a random sample of "
             f"these.",
             CalibrationWarning,
         )

@@ -91,8 +91,8 @@ def _warn_of(n_right: int, n_wrong: int, scored: NDArray[np.int64]) -> None:
     found = _auc(scored.astype(float))
     if found is not None and found[0] + 3.0 * found[1] < 0.5:
         warn_user(
-            f"Wrong rows are less uncertain than right ones (ROC-AUC {found[0]:.2f}). Are the labels inverted? correct "
-            f"is 1 for a right answer.",
+            f"Wrong rows are less uncertain than right ones (ROC-AUC {found[0]:.2f}). Are the labels inverted? "
+            f"`correct` is 1 for a right answer.",
             CalibrationWarning,
         )
 

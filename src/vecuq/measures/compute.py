@@ -33,8 +33,12 @@ def fit_densities(
         return {}
     listed = [measure.name for measure in wanted]
     if train is None or train.labels is None:
-        lack = "training outputs" if train is None else "labels in the training outputs"
-        raise TableError(f"The measures {listed} need {lack}. Give them as train=, or leave these measures out.")
+        if train is None:
+            raise TableError(f"The measures {listed} need training outputs. Give them as train=, or leave these out.")
+        raise TableError(
+            f"The measures {listed} need the true classes of the training outputs. Add them to that file as an array "
+            f"`labels`, or leave these measures out."
+        )
     points = _points(train, embedding)
     with one_blas_thread():  # on a busy machine several threads have been twenty times slower
         return {measure.name: measure.compute.fit(points, train.labels) for measure in wanted}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vecuq._check import one_line
 from vecuq.errors import SettingError, TableError
 from vecuq.measures import text
 from vecuq.pipeline import AnswerPipeline
@@ -72,8 +71,6 @@ def fit_answers(
     with answer_rows(files, wanted, _fields(labels), texts=_texts(labels), watch=watch) as rows:
         table, making = rows.whole(), rows.making()
     correct = correct_in(table, labels) if label_column(labels) else None
-    if correct is not None:
-        _refuse_graded(correct, labels)
     columns = [measure.name for measure in wanted.found]
     about = {"groups": values_in(table, labels.group, "group="), "by": values_in(table, labels.by, "by=")}
     pipeline.fit_measured(_scores(table, columns), correct=correct, **about, making=making)
@@ -124,17 +121,6 @@ def _fields(labels: LabelColumns) -> list[str]:
 def _texts(labels: LabelColumns) -> tuple[str | None, ...]:
     """Return the fields that name groups and categories."""
     return labels.group, labels.by
-
-
-def _refuse_graded(correct: Any, labels: LabelColumns) -> None:
-    """Raise for labels that are neither 0 nor 1, and say how a grade becomes a label."""
-    other = correct[np.isfinite(correct) & ~np.isin(correct, (0.0, 1.0))]
-    if len(other):
-        name = one_line(label_column(labels), most=40)
-        raise TableError(
-            f"A label must be 0 or 1, or true or false; {name!r} holds {other[0]:g}. Turn a grade into a label by a "
-            f"rule: correct='{name}>=0.7'."
-        )
 
 
 def _scores(table: pa.Table, columns: Sequence[str]) -> ScoreTable:

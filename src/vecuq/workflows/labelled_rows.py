@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vecuq._check import Array, wanted_columns
+from vecuq._check import Array, one_line, wanted_columns
 from vecuq.errors import ColumnError, TableError
 from vecuq.gate import apply_rule, label_rule
 from vecuq.outputs import read_outputs
@@ -80,7 +80,21 @@ def correct_in(table: pa.Table, labels: LabelColumns) -> Array:
     except ColumnError:
         raise ColumnError(f"A label must be 0 or 1, or true or false; {column!r} holds text.") from None
     said = apply_rule(np.asarray(values, dtype=float), sign, bound)
+    if not labels.quality:
+        _refuse_graded(said, column, labels)
     return 1.0 - said if labels.wrong else said
+
+
+def _refuse_graded(said: Array, column: str, labels: LabelColumns) -> None:
+    """Raise for labels that are neither 0 nor 1, as they stand in the table, and say how a grade becomes a label."""
+    other = said[~np.isnan(said) & ~np.isin(said, (0.0, 1.0))]
+    if len(other):
+        name = one_line(column, most=40)
+        rule = f"wrong='{name}<0.7'" if labels.wrong else f"correct='{name}>=0.7'"
+        raise TableError(
+            f"A label must be 0 or 1, or true or false; {name!r} holds {other[0]:g}. Turn a grade into a label by a "
+            f"rule: {rule}."
+        )
 
 
 def values_in(table: pa.Table, name: str | None, purpose: str) -> list[Any] | None:

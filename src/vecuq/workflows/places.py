@@ -124,7 +124,12 @@ def refuse_answers(found: Any, model: PathLike) -> None:
 def kind_word(found: Any) -> str:
     """Return what a saved thing is, in a few words."""
     name = type(found).__name__.removeprefix("VecUQ")
-    words = {"LiveGate": "live gate", "AnswerPipeline": ANSWERS, "EstimatorPipeline": "pipeline around a classifier"}
+    words = {
+        "Ranker": "model",
+        "LiveGate": "live gate",
+        "AnswerPipeline": ANSWERS,
+        "EstimatorPipeline": "pipeline around a classifier",
+    }
     return words.get(name, name).lower()
 
 
