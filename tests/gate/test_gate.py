@@ -1,6 +1,7 @@
 """The gate: one promise per target, kept by what it accepts, saved and found again."""
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -133,6 +134,12 @@ def test_labels_that_prove_nothing_accept_nothing_and_say_what_is_proven_and_mis
     assert made.coverage_ == 0
     assert made.bound_ == 1
     assert "Nothing is certified" in str(made.certificate())
+
+
+def test_what_a_promise_with_confidence_takes_is_not_said_of_one_on_average():
+    with pytest.warns(CalibrationWarning, match="do not prove accuracy 0.999") as said:
+        Gate(MODEL, accuracy=0.999, promise="average").fit(ROWS[:60], CORRECT[:60])
+    assert not [one for one in said if re.search("two looks|It takes at least|labels are", str(one.message))]
 
 
 def test_a_target_out_of_reach_is_named():

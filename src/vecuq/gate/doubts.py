@@ -26,7 +26,9 @@ def shortfall(settings: GateSettings, learned: Learned) -> str:
         instead = ", ".join(f"{line['accuracy']:g} for {line['coverage']:.0%} of the rows" for line in had)
         said = f" What is certified, all at once: accuracy {instead}."
     n_labels = learned.labelled.n_rows
-    if settings.target.kind in ("accuracy", "quality") and learned.labelled.counts is None:
+    # All that follows is about a promise with confidence.
+    is_sure = settings.promise == "confidence" and settings.target.kind in ("accuracy", "quality")
+    if is_sure and learned.labelled.counts is None:
         needed = labels_needed(learned.labelled, settings.target.allowed, settings.delta, settings.seed)
         fewest = fewest_labels(settings.target.allowed, settings.delta)
         said += (
