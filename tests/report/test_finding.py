@@ -64,7 +64,7 @@ def test_nothing_is_called_usual_where_a_column_has_moved(ranker, new_rows, subj
     assert counts.tone == "calm"
     tone, headline, detail = finding_of(made, counts, contradiction_of(made), drift)
     assert tone == "notice"
-    assert headline.startswith("The scores have moved, though no more rows than usual are flagged: ")
+    assert headline.startswith("The scores have moved, though chance explains the flagged rows: ")
     assert "(lower)" in detail
     assert all(one.stream in detail for one in drift.moved[:3])
 

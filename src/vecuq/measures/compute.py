@@ -36,8 +36,8 @@ def fit_densities(
         if train is None:
             raise TableError(f"The measures {listed} need training outputs. Give them as train=, or leave these out.")
         raise TableError(
-            f"The measures {listed} need the true classes of the training outputs. Add them to that file as an array "
-            f"`labels`, or leave these measures out."
+            f"The measures {listed} need the true classes of the training outputs. Add them as `labels`, or leave "
+            f"these measures out."
         )
     points = _points(train, embedding)
     with one_blas_thread():  # on a busy machine several threads have been twenty times slower

@@ -31,7 +31,7 @@ def _flagged(subject: Subject, counts: Counts, drift: Drift) -> Said:
         headline = f"{many} above the threshold, which promises no false-alarm rate."
         return counts.tone, headline, "No calibration rows were held back, so there are no p-values."
     if counts.tone == "calm" and drift.moved:
-        headline = f"The scores have moved, though no more rows than usual are flagged: {many} flagged, {expected}."
+        headline = f"The scores have moved, though chance explains the flagged rows: {many} flagged, {expected}."
         return "notice", headline, f"Different from the held-back rows: {drift.words}. {_probability(subject, counts)}"
     headline = {
         "calm": f"Nothing unusual: {many} flagged, {expected}.",
