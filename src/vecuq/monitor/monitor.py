@@ -43,7 +43,7 @@ class Monitor:
         which are complete. Rows with missing values say how many are usual. (A model file of format 1 keeps no rows:
         without this table its columns are not watched.)
     alpha
-        The probability of ever raising a false alarm, for independent rows.
+        The probability of ever raising a false alarm, for exchangeable rows.
     direction
         ``"both"``: any change. ``"up"``: only towards more uncertain, which also holds for p-values that count ties
         against the row. Of missing values only more than usual are noticed.
