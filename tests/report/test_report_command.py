@@ -155,6 +155,7 @@ def test_the_demo_and_rank_write_the_same_report_as_the_command(run, tmp_path, n
     assert made["beside"].calibration is not None
     assert set(made["beside"].labels) == {"error", "ood"}
     assert made["beside"].origin.model == str(tmp_path / "d" / "model.vecuq")
+    assert made["beside"].origin.page == str(tmp_path / "d" / "report.html")
     words = ("--wrong", "is_error", "--ood", "is_ood", "--calibration", tmp_path / "d" / "calibration.csv")
     run("report", tmp_path / "d" / "model.vecuq", tmp_path / "d" / "new.csv", "-o", tmp_path / "r.html", *words)
     np.testing.assert_array_equal(no_page["ranking"].uncertainty, made["ranking"].uncertainty)

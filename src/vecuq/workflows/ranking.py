@@ -76,7 +76,7 @@ def rank(
     doubt_same(known, rows)
     fitting = {"columns": columns, "flip": flip, "missing": calibration_missing, "group": group}
     about = About(labels or NO_LABELS, calibration=known, calibration_group=group)
-    origin = origin_of(about, Path(folder) / _MODEL, names_of(new))
+    origin = replace(origin_of(about, Path(folder) / _MODEL, names_of(new)), page=str(Path(folder) / _PAGE))
     with atomic_folder(folder) as part:
         return _rank_into(
             part, known, rows, settings, fitting=fitting, about=about, origin=origin, wanted=wanted, watch=watch
@@ -157,5 +157,5 @@ def demo(folder: PathLike, *, force: bool = False) -> Ranked:
             (part / name).write_bytes(source.read_bytes())
         about = About(Labels(error="is_error", ood="is_ood"), calibration=known)
         origin = origin_of(about, Path(folder) / _MODEL, (str(Path(folder) / "new.csv"),))
-        origin = replace(origin, calibration=str(Path(folder) / "calibration.csv"))
+        origin = replace(origin, calibration=str(Path(folder) / "calibration.csv"), page=str(Path(folder) / _PAGE))
         return _rank_into(part, known, rows, None, fitting={"columns": DEMO_SCORES}, about=about, origin=origin)
