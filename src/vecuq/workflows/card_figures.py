@@ -27,7 +27,7 @@ def figures_of(file: PathLike, labelled: PathLike, labels: LabelColumns) -> Card
     found = load_any_model(file)
     if isinstance(found, Gate) and found.target.kind in _RATED:
         rows = _of_audit(audit(file, table, labels))
-    elif hasattr(found, "uncertainty") and not isinstance(found, Gate) and kind_word(found) in ("ranker", "conformal"):
+    elif hasattr(found, "uncertainty") and not isinstance(found, Gate) and kind_word(found) in ("model", "conformal"):
         rows = _of_order(found, table, labels)
     else:
         raise ModelFileError(
