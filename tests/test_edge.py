@@ -5,13 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import pyarrow as pa
 import pytest
 
 from vecuq.cli import talk
 from vecuq.cli.commands import COMMANDS
-from vecuq.errors import TableError
+from vecuq.errors import TableError, VecuqWarning
 from vecuq.table import write_batches
 
 # The command, which says when it hears signals, before it imports anything slow.
@@ -145,6 +146,13 @@ def test_a_secret_is_not_shown_in_part_where_a_message_is_cut(failing, monkeypat
     for kind, most in ((TableError, 2_000), (ValueError, 1_000)):
         for before in range(most - 12, most):
             assert "sk-" not in failing(kind("x" * before + "sk-secret")).stderr
+
+
+def test_a_note_that_comes_twice_is_printed_once(capsys):
+    with talk.friendly_errors():
+        for text in ("first", "second", "first"):
+            warnings.warn(text, VecuqWarning, stacklevel=1)
+    assert capsys.readouterr().err == "note: first\nnote: second\n"
 
 
 def test_a_message_cannot_steer_the_terminal(failing):

@@ -82,11 +82,11 @@ def _show_traceback(error: BaseException) -> None:
 
 @contextmanager
 def friendly_errors() -> Iterator[None]:
-    """Turn an error into one line on stderr and exit code 1; show the warnings of what was done as notes."""
+    """Turn an error into one line on stderr and exit code 1; show the warnings of what was done as notes, each once."""
     with last_catch(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", VecuqWarning)
         yield
-    for warning in caught:
+    for warning in {str(one.message): one for one in caught}.values():
         if issubclass(warning.category, VecuqWarning):
             note(warning.message)
         else:
