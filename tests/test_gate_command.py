@@ -48,9 +48,8 @@ def run(folder, line, code=0):
 
 def test_the_command_line_decides_as_python_does(folder):
     run(folder, "score gate.vecuq new.csv -o decided.csv")
-    decided = pd.read_csv(folder / "decided.csv")
+    decided, new = (pd.read_csv(folder / name, float_precision="round_trip") for name in ("decided.csv", "new.csv"))
     gate = load(folder / "gate.vecuq")
-    new = pd.read_csv(folder / "new.csv")
     np.testing.assert_array_equal(decided["accept"], gate.accept(new))
     np.testing.assert_array_equal(decided["p_wrong"], gate.p_wrong(new))
     assert decided["is_correct"][decided["accept"]].mean() >= 0.9

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 
 import httpx
 import numpy as np
@@ -12,7 +13,19 @@ from vecuq import AnswerPipeline, Gate, ScoreTable, VecUQPipeline, fit_ranker
 from vecuq.service import ServeSettings, create_app, make_service
 
 COLUMNS = ("entropy", "knn", "confidence")
+LOGGERS = ("vecuq.service", "uvicorn", "uvicorn.error", "uvicorn.asgi")
 SUBJECTS = ("law", "physics", "history")
+
+
+@pytest.fixture(autouse=True)
+def logs_as_before():
+    """A test that sends the lines of the service elsewhere leaves the loggers as they were."""
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    before = [(logger.handlers, logger.propagate, logger.level) for logger in loggers]
+    yield
+    for logger, (handlers, propagates, level) in zip(loggers, before, strict=True):
+        logger.handlers, logger.propagate = handlers, propagates
+        logger.setLevel(level)
 
 
 def score_rows(n_rows, seed):

@@ -110,7 +110,8 @@ def settings_of(given: Mapping[str, Any], *, key_named: bool, supplied: Mapping[
         seconds=given["timeout"],
         waiting=given["max_waiting"],
     )
-    same = ("host", "port", "workers", "certificate", "certificate_key", "reload_every", "grace")
+    same = ("host", "port", "workers", "reload_every", "grace")
+    tls = {name: None if given[name] is None else Path(given[name]) for name in ("certificate", "certificate_key")}
     return ServeSettings(
         named_models(given["models"]),
         limits=limits,
@@ -121,6 +122,7 @@ def settings_of(given: Mapping[str, Any], *, key_named: bool, supplied: Mapping[
         logs=LogSettings(given["log_format"], given["access_log"], given["log_level"]),
         supplied=supplied,
         **{name: given[name] for name in same},
+        **tls,
     )
 
 
@@ -156,7 +158,7 @@ def _store(given: Mapping[str, Any]) -> Any:
 
     options = {name: given[name] for name in ("log", "keep_days", "keep_rows", "audit") if given[name] is not None}
     if given["store"] is not None:
-        return StoreSettings(given["store"], **options)
+        return StoreSettings(Path(given["store"]), **options)
     if options:
         named = ", ".join(f"--{name.replace('_', '-')}" for name in options)
         raise SettingError(f"{named} goes with --store, the file that feedback and decisions are kept in.")

@@ -82,7 +82,7 @@ def fit_one(
     known: ScaledRows, reference: Reference, settings: Settings, progress: Progress | None, nodes: Nodes | None = None
 ) -> Plan:
     """Fit one map to all columns at once; without rows, to the nodes of a sketch, whose rows have mass 1 in total."""
-    corners = outer_anchors(known.low, known.high, settings.anchors, signed=reference.signed)
+    corners = outer_anchors(known.low, known.high, float(settings.anchors), signed=reference.signed)
     row_weight, corners = shared_mass(known.count, corners, settings.anchor_mass)
     n_rows = known.count if known.rows is None else len(known.rows)
     targets = reference_targets(reference, settings, n_rows, corners, len(known.low))
