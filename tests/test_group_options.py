@@ -6,6 +6,7 @@ import numpy as np
 import numpy.testing as npt
 import pandas as pd
 import pytest
+from pyarrow import csv
 
 from vecuq import Settings, fit_ranker, load, read_table, workflows
 from vecuq.doctor import examine
@@ -25,7 +26,7 @@ def sessions(tmp_path):
 def test_a_fit_by_group_is_that_of_the_library(run, sessions, tmp_path):
     said = run("fit", sessions, "--group", "session", "-o", tmp_path / "m.vecuq").stdout
     assert "240 held back in 30 groups for p-values" in said
-    table = pd.read_csv(sessions, float_precision="round_trip")
+    table = csv.read_csv(sessions).to_pandas()
     expected = fit_ranker(table[["entropy", "knn"]], groups=table["session"])
     assert load(tmp_path / "m.vecuq").to_bytes() == expected.to_bytes()
     assert (
@@ -41,7 +42,7 @@ def test_a_fit_by_group_is_that_of_the_library(run, sessions, tmp_path):
 
 @pytest.mark.parametrize("name", [float, int])
 def test_groups_that_look_like_scores_are_none(run, sessions, tmp_path, name):
-    table = pd.read_csv(sessions, float_precision="round_trip")
+    table = csv.read_csv(sessions).to_pandas()
     table["session"] = [name(one[1:]) + (0.5 if name is float else 0) for one in table["session"]]
     table.to_parquet(tmp_path / "c.parquet")
     said = run("fit", tmp_path / "c.parquet", "--group", "session", "-o", tmp_path / "m.vecuq")
@@ -50,7 +51,7 @@ def test_groups_that_look_like_scores_are_none(run, sessions, tmp_path, name):
 
 
 def test_dropped_rows_take_their_group_along(run, sessions, tmp_path):
-    table = pd.read_csv(sessions, float_precision="round_trip")
+    table = csv.read_csv(sessions).to_pandas()
     table.loc[::5, "knn"] = np.nan
     table.to_csv(tmp_path / "gaps.csv", index=False)
     run("fit", tmp_path / "gaps.csv", "--group", "session", "--missing", "drop", "-o", tmp_path / "m.vecuq")
@@ -98,7 +99,7 @@ def test_a_confidence_that_cannot_be_had_says_what_is_needed(run, refused, model
 
 
 def test_the_doctor_counts_groups_and_no_longer_warns_of_them(run, sessions):
-    table = pd.read_csv(sessions, float_precision="round_trip")
+    table = csv.read_csv(sessions).to_pandas()
     by_row = {one.check: one for one in examine(table[["entropy", "knn"]])}
     by_group = {one.check: one for one in examine(table[["entropy", "knn"]], groups=table["session"])}
     assert by_row["clusters"].severity in ("warning", "serious")

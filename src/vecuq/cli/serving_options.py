@@ -111,7 +111,6 @@ def settings_of(given: Mapping[str, Any], *, key_named: bool, supplied: Mapping[
         waiting=given["max_waiting"],
     )
     same = ("host", "port", "workers", "reload_every", "grace")
-    tls = {name: None if given[name] is None else Path(given[name]) for name in ("certificate", "certificate_key")}
     return ServeSettings(
         named_models(given["models"]),
         limits=limits,
@@ -121,9 +120,15 @@ def settings_of(given: Mapping[str, Any], *, key_named: bool, supplied: Mapping[
         hosts=tuple(given["allow_host"] or ()),
         logs=LogSettings(given["log_format"], given["access_log"], given["log_level"]),
         supplied=supplied,
+        certificate=_path(given["certificate"]),
+        certificate_key=_path(given["certificate_key"]),
         **{name: given[name] for name in same},
-        **tls,
     )
+
+
+def _path(given: str | Path | None) -> Path | None:
+    """Return a file that may have been named; older versions of typer give its name as a text."""
+    return None if given is None else Path(given)
 
 
 def named_models(words: Sequence[str]) -> dict[str, Path]:
