@@ -127,7 +127,7 @@ def test_the_average_promise_has_no_threshold_and_refuses_a_single_row():
 
 
 def test_labels_that_prove_nothing_accept_nothing_and_say_what_is_proven_and_missing():
-    words = r"do not prove accuracy 0.95.*accuracy 0.8 for .*more labels.*two looks at confidence 0.9 have 0.8 together"
+    words = r"do not prove accuracy 0.95.*accuracy 0.8 for .*more labels.*Two tries, each with confidence 0.9, have 0.8"
     with pytest.warns(CalibrationWarning, match=words):
         made = Gate(MODEL, accuracy=0.95).fit(ROWS[:600], CORRECT[:600])
     assert not made.accept(NEW).any()

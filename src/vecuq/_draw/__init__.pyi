@@ -38,4 +38,5 @@ from .sheets import as_markdown as as_markdown
 from .sheets import marked_rows as marked_rows
 from .texts import named as named
 from .texts import printable as printable
+from .texts import probability_words as probability_words
 from .texts import shortened as shortened

@@ -1,4 +1,4 @@
-"""Texts of users on one line: short enough to be read, without letters that would change what stands beside them."""
+"""Short texts on one line: those of users, without letters that would change what stands beside them, and chances."""
 
 from __future__ import annotations
 
@@ -40,3 +40,14 @@ def printable(text: str) -> str:
     return "".join(
         letter if letter.isprintable() or letter in JOINERS else "\N{REPLACEMENT CHARACTER}" for letter in line
     )
+
+
+def probability_words(value: float, *, digits: int = 1) -> str:
+    """Return a probability as people read it; below 1e-12 only that it is.
+
+    Examples
+    --------
+    >>> probability_words(0.0123), probability_words(1e-40)
+    ('0.01', 'below 1e-12')
+    """
+    return "below 1e-12" if value < 1e-12 else f"{value:.{digits}g}"

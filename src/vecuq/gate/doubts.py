@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array, warn_user
+from vecuq._draw import probability_words
 from vecuq.conformal import fewest_labels
 from vecuq.errors import CalibrationWarning
 from vecuq.gate.plan import labels_needed, most_tried
@@ -36,8 +37,8 @@ def shortfall(settings: GateSettings, learned: Learned) -> str:
             if needed is None and n_labels < fewest
             else f" Even {most_tried(learned.labelled):,} labels are not likely to prove it with this order."
             if needed is None
-            else f" About {max(needed - n_labels, 1):,} more labels are likely to be enough; two looks at confidence "
-            f"{1 - settings.delta:g} have {max(1 - 2 * settings.delta, 0):g} together."
+            else f" About {max(needed - n_labels, 1):,} more labels are likely to be enough. Two tries, each "
+            f"with confidence {1 - settings.delta:g}, have {max(1 - 2 * settings.delta, 0):g} together."
         )
     return f"The {n_labels:,} labels do not prove {settings.target.words}, so no row is accepted.{said}"
 
@@ -50,11 +51,10 @@ def warn_unlike(learned: Learned, scores: Array, *, accepted: NDArray[np.bool_] 
     only_accepted = accepted is not None and bool(accepted.all()) and learned.decider.by_threshold
     p_value = resemblance(_accepted(learned) if only_accepted else learned.labelled, scores)
     if p_value is not None and p_value < _LEVEL:
-        chance = "below 1e-12" if p_value < 1e-12 else f"{p_value:.1g}"
         warn_user(
             f"The scores of these {len(scores):,} rows differ from those of the labelled rows (probability without a "
-            f"difference: {chance}). The promise is about rows like the labelled ones: label a random sample of "
-            f"these.",
+            f"difference: {probability_words(p_value)}). The promise is about rows like the labelled ones: label a "
+            f"random sample of these.",
             CalibrationWarning,
         )
 

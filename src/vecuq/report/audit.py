@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vecuq._draw import shortened
+from vecuq._draw import probability_words, shortened
 from vecuq.gate import EVERYTHING, Audited, are_own_rows, audited, resemblance
 from vecuq.report.subject import Decision, Subject
 
@@ -45,10 +45,9 @@ class Contradiction:
         """That the scores differ from those of the labelled rows; nothing where they do not."""
         if self.unlike is None:
             return ""
-        chance = "below 1e-12" if self.unlike < 1e-12 else f"{self.unlike:.1g}"
         return (
-            f"The scores differ from those of the labelled rows (probability without a difference: {chance}), and "
-            f"the promise is about rows like the labelled ones."
+            f"The scores differ from those of the labelled rows (probability without a difference: "
+            f"{probability_words(self.unlike)}), and the promise is about rows like the labelled ones."
         )
 
 

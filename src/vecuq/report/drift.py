@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from vecuq._draw import Section, Sheet, paragraph, sheet_table
+from vecuq._draw import Section, Sheet, paragraph, probability_words, sheet_table
 from vecuq.monitor import DriftCounts, Moved
 from vecuq.report.plain import percent
 from vecuq.report.subject import Subject
@@ -82,6 +82,6 @@ def _line(one: Moved) -> dict[str, Any]:
         "most apart": one.change,
         "new rows beyond": percent(one.share),
         "held-back rows beyond": percent(one.expected),
-        "p-value": "below 1e-12" if one.p_value < 1e-12 else f"{one.p_value:.2g}",
+        "p-value": probability_words(one.p_value, digits=2),
         "drift": "yes" if one.p_value <= LEVEL else "no",
     }

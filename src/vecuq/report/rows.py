@@ -107,7 +107,7 @@ def other_columns(schema: pa.Schema, scores: Sequence[str], named: Sequence[str]
 
     free = [field for field in schema if field.name not in scores and field.name not in named]
     kept = [field.name for field in free if not (pa.types.is_floating(field.type) or is_added(field.name))]
-    ids = [name for name in kept if name.lower().endswith("id")]
+    ids = [name for name in kept if _ID.search(name)]
     present = [name for name in named if name in schema.names and name not in scores]
     return [*ids, *present, *(name for name in kept if name not in ids)][: max(MOST_OTHER_COLUMNS, len(present) + 1)]
 
