@@ -9,8 +9,18 @@ def __getattr__(name: str) -> object:
     from lazy_loader import attach_stub
 
     here = globals()
-    here["__getattr__"], here["__dir__"], here["__all__"] = attach_stub(__name__, __file__)
-    return here["__all__"] if name == "__all__" else here["__getattr__"](name)
+    attached, here["__dir__"], here["__all__"] = attach_stub(__name__, __file__)
+
+    def found(name: str) -> object:
+        if name not in here["__all__"]:
+            from vecuq._removed import NAMES
+
+            if name in NAMES:
+                raise AttributeError(f"vecuq.{name} was removed: {NAMES[name]}", name=name)
+        return attached(name)
+
+    here["__getattr__"] = found
+    return here["__all__"] if name == "__all__" else found(name)
 
 
 def __dir__() -> list[str]:

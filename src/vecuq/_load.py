@@ -10,6 +10,7 @@ import numpy as np
 
 from vecuq._check import one_line
 from vecuq._files import Source, place_of, read_tensors
+from vecuq._removed import KINDS
 from vecuq.errors import ModelFileError, SettingError
 
 # What a file holds, and which room puts it together again.
@@ -84,6 +85,8 @@ def load(source: Source, *, ranker: Any = None, estimator: Any = None, **supplie
     """
     header, arrays = read_tensors(source)
     place, kind = place_of(source), header["kind"]
+    if kind in KINDS:
+        raise ModelFileError(f"{place} holds a {kind!r}, which this version no longer reads: {KINDS[kind]}")
     if kind not in _READERS:
         shown = one_line(repr(kind), most=40)
         raise ModelFileError(f"{place} holds a {shown}, which vecuq cannot load. It loads {', '.join(_READERS)}.")

@@ -10,6 +10,8 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from vecuq._removed import COMMANDS as REMOVED
+from vecuq._removed import OPTIONS
 from vecuq._version import __version__
 from vecuq.cli.talk import DEBUG, last_catch
 from vecuq.cli.wording import PARAMS
@@ -95,6 +97,17 @@ class _PlainFlags:
 class _Command(_PlainFlags, TyperCommand):
     """One command, imported."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words behind the command; an option that was removed says what to use instead."""
+        try:
+            return list(super().parse_args(ctx, args))
+        except Exception as error:
+            gone = OPTIONS.get(str(self.name), {})
+            option = getattr(error, "option_name", None)
+            if option in gone:
+                ctx.fail(f"{option} was removed: {gone[option]}")
+            raise
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command; messages name its options meanwhile."""
         before = PARAMS.set(self.params)
@@ -133,6 +146,8 @@ class LazyGroup(_PlainFlags, TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the named command, imported now, and its arguments."""
+        if args and args[0] in REMOVED:
+            ctx.fail(f"`vecuq {args[0]}` was removed: {REMOVED[args[0]]}")
         name, found, rest = super().resolve_command(ctx, args)
         return name, found and _imported(str(found.name)), rest
 

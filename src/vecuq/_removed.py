@@ -1,0 +1,13 @@
+"""What a version took away, and what to use instead: names, commands, options and kinds of saved files."""
+
+# Public names of Python: asking for one raises AttributeError with this line.
+NAMES: dict[str, str] = {}
+
+# Commands: typing one prints this line and exits with code 2.
+COMMANDS: dict[str, str] = {}
+
+# Options by command: giving one prints this line and exits with code 2.
+OPTIONS: dict[str, dict[str, str]] = {}
+
+# Kinds of saved files: loading one raises ModelFileError with this line.
+KINDS: dict[str, str] = {}
