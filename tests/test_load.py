@@ -8,7 +8,7 @@ import numpy.testing as npt
 import pytest
 
 import vecuq
-from vecuq import Cascade, Monitor, Ranker, Sketch, VecUQ, VecUQPipeline, load, sketch
+from vecuq import Monitor, Ranker, Sketch, VecUQ, VecUQPipeline, load, sketch
 from vecuq._files import tensor_bytes
 from vecuq.errors import ModelFileError
 
@@ -79,8 +79,7 @@ def test_what_is_fitted_describes_itself_in_plain_values(saved):
 
 
 def test_what_is_fitted_has_a_short_repr_and_a_card(saved):
-    cascade = Cascade(saved[Ranker].ranker_, {"entropy": 1, "a <b>bold</b> name": 9}, 0.05)
-    for thing in (*saved.values(), saved[Ranker].ranker_, cascade):
+    for thing in (*saved.values(), saved[Ranker].ranker_):
         assert len(repr(thing)) < 300
         bundle = getattr(thing, "_repr_mimebundle_", None)
         card = bundle()["text/html"] if bundle else thing._repr_html_()

@@ -317,14 +317,6 @@ PROMISES = (
         "order",
     ),
     Promise(
-        "cascade",
-        "the same flags as from all columns",
-        "a monotone score; the bounds given for columns hold",
-        "brackets of a monotone score",
-        ("Cascade",),
-        "order",
-    ),
-    Promise(
         "cells",
         "counts added in any order are the same, to the last bit",
         "none",

@@ -1,15 +1,13 @@
 """
-The order: monotone, the same bits, the same decision
-=====================================================
+The order: monotone, the same bits
+==================================
 
 **Promise.** Raising one score never lowers the uncertainty, where this is proven from the map. A
 row has the same bits alone, in a batch, in any part of a file, and after saving. Contributions and
-the baseline add up to the uncertainty. A cascade decides as all columns would. Counts that are
-added in any order are the same.
+the baseline add up to the uncertainty. Counts that are added in any order are the same.
 
 **Assumption.** For the first: the default grid; ``is_proven_monotone`` says whether the proof goes
-through. For the cascade: the bounds that are given for columns hold. Bits are promised for one
-machine and one build of its libraries.
+through. Bits are promised for one machine and one build of its libraries.
 
 **Proof.** The slope of the squared length is a polynomial with no negative coefficient
 (``vecuq/ranker/proof.py``); blocks of equal size in every matrix product.
@@ -23,7 +21,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from _checking import BLUE, GREY, VERMILION, exact, judged, picture, runs
 
-from vecuq import Cascade, VecUQ, fit_ranker, load
+from vecuq import VecUQ, fit_ranker, load
 from vecuq.conformal import Cells, added
 from vecuq.ranker import is_proven_monotone
 
@@ -86,8 +84,7 @@ others = np.concatenate(
 checks.append(exact("same_bits", "a bit differs", others))
 
 # %%
-# What the score is made of adds up; a cascade with true bounds decides as all columns do, and with
-# bounds that are only assumed it may not.
+# What the score is made of adds up.
 
 summed = model.explain(rows).sum(axis=1) + model.baseline
 checks.append(
@@ -97,16 +94,6 @@ checks.append(
         np.abs(summed - whole) > 1e-9 * (1 + whole),
     )
 )
-costs = dict(zip(model.columns, (1, 3, 9), strict=True))
-true = Cascade(
-    model, costs, 0.05, bounds={name: (0.0, float(rows.max())) for name in costs}
-).decide_table(rows)
-guessed = Cascade(model, costs, 0.05, bounds="calibration").decide_table(rows)
-full = model.flag(rows, 0.05)
-checks += [
-    exact("cascade", "cascade decides otherwise", true.flagged != full),
-    exact("cascade", "bounds assumed, and exceeded", guessed.flagged != full, assumed=False),
-]
 
 # %%
 # Rows counted by the bits of their scores, in parts and in any order.

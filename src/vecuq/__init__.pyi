@@ -1,7 +1,6 @@
 from . import adapters as adapters
 from . import answers as answers
 from . import baselines as baselines
-from . import cascade as cascade
 from . import client as client
 from . import cluster as cluster
 from . import compare as compare
@@ -27,7 +26,6 @@ from . import workflows as workflows
 from ._load import load as load
 from ._version import __version__ as __version__
 from .baselines import Conformal as Conformal
-from .cascade import Cascade as Cascade
 from .errors import VecuqError as VecuqError
 from .errors import VecuqWarning as VecuqWarning
 from .gate import Certificate as Certificate

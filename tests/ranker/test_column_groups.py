@@ -9,7 +9,6 @@ from scipy.stats import kstest, spearmanr
 from sklearn.base import clone
 
 from vecuq import Gate, Monitor, ScoreTable, Settings, VecUQ, VecUQPipeline, fit_ranker, load, sketch
-from vecuq.cascade import Cascade
 from vecuq.doctor import examine
 from vecuq.errors import ColumnError, SettingError, TableError
 from vecuq.ranker import falls, is_proven_monotone
@@ -310,15 +309,12 @@ def test_groups_can_be_compared_and_hashed():
 # What else takes a ranker
 
 
-def test_a_gate_a_monitor_a_cascade_and_the_doctor_take_many_columns(ranker):
+def test_a_gate_a_monitor_and_the_doctor_take_many_columns(ranker):
     rng = np.random.default_rng(9)
     rows = correlated(400, seed=9)
     gate = Gate(ranker, accuracy=0.7).fit(rows, rng.random(400) > 0.1)
     npt.assert_array_equal(load(gate.to_bytes()).accept(NEW), gate.accept(NEW))
     assert len(Monitor(ranker).observe(rows)) == 0
-    assert Cascade(ranker, {tuple(NAMES[:6]): 1, tuple(NAMES[6:]): 9}, 0.1).decide(
-        dict(zip(NAMES, NEW[0], strict=True)).get
-    )
     found = {finding.check: finding for finding in examine(ROWS)}
     assert "ranked in groups" in found["grid"].what
     assert found["monotone"].severity == "ok"

@@ -20,7 +20,7 @@ VALIDATE = runpy.run_path(str(ROOT / "tools" / "validate.py"), run_name="validat
 PROMISES = VALIDATE["promises"]()
 NAMED = {name for promise in PROMISES for name in promise.code}
 # Rooms above the mathematics whose objects state a promise of their own.
-ROOMS = ("gate", "monitor", "evaluation", "ranker", "cascade", "baselines")
+ROOMS = ("gate", "monitor", "evaluation", "ranker", "baselines")
 
 
 def promises_in(room):

@@ -135,6 +135,6 @@ def check_monotone(case: Case) -> list[Finding]:
     what = f"Raising one column lowers the score in {share:.1%} of trials, from far below the rows to far above them."
     remedy = (
         "Fit with grid='midpoint', reference='beta' and a larger epsilon, or leave out columns that nearly repeat "
-        "others; a cascade refuses this ranker."
+        "others."
     )
     return [Finding("monotone", "warning", what, remedy, figures)]

@@ -51,10 +51,6 @@ class Scaler:
         levels = (first + 0.5 * (count - 1)) / (len(self.knots) - 1)
         return places, (levels - levels[0]) / (levels[-1] - levels[0])
 
-    def unweighted(self, scaled: Array) -> Array:
-        """Return scaled rows as they would be without weights."""
-        return scaled if self.weights is None else scaled / self.weights
-
 
 def fit_scaler(
     lower: Array, upper: Array, kind: str = "featurewise", *, signed: bool = False, rows: Array | None = None
