@@ -218,10 +218,10 @@ def test_a_table_that_is_ranked_already_is_refused(tmp_path, refused, run, model
 # Paths -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["fit", "score", "report", "rank"])
+@pytest.mark.parametrize("command", ["fit", "score", "report"])
 def test_a_folder_or_nothing_in_place_of_a_table_is_refused(tmp_path, refused, model, good, command):
     (tmp_path / "folder.csv").mkdir()
-    before = {"fit": [], "score": [model], "report": [model], "rank": [good]}[command]
+    before = {"fit": [], "score": [model], "report": [model]}[command]
     out = tmp_path / {"score": "o.csv", "report": "o.html"}.get(command, "o")
     assert "is a folder without table files" in refused(command, *before, tmp_path / "folder.csv", "-o", out)
     assert "There is no file" in refused(command, *before, tmp_path / "absent.csv", "-o", out)
@@ -249,9 +249,9 @@ def test_outputs_that_cannot_be_written_are_refused(tmp_path, refused, model, go
     assert "is a folder" in refused(command, *words, "-o", tmp_path / f"folder{ending}")
 
 
-def test_folders_that_cannot_be_made_are_refused(tmp_path, refused, good):
+def test_folders_that_cannot_be_made_are_refused(tmp_path, refused):
     (tmp_path / "file").touch()
-    assert "is a file" in refused("rank", good, good, "-o", tmp_path / "file")
+    assert "is a file" in refused("demo", "-o", tmp_path / "file")
     assert "is a file" in refused("demo", "-o", tmp_path / "file" / "inside")
 
 
@@ -263,12 +263,6 @@ def test_a_device_is_never_replaced(tmp_path, refused, model, good):
     (tmp_path / "o.html").symlink_to("/dev/null")
     assert "not a regular file" in refused("fit", good, "-o", "/dev/null")
     assert "not a regular file" in refused("report", model, good, "-o", tmp_path / "o.html")
-
-
-def test_rank_leaves_nothing_when_it_fails_halfway(tmp_path, refused, good):
-    spoilt = tmp_path / "n.csv"
-    spoilt.write_text("entropy,knn\n0.5,1.5\n0.25,oops\n")
-    assert "'oops'" in refused("rank", good, spoilt, "-o", tmp_path / "out")
 
 
 # Models ------------------------------------------------------------------------------------------------------------

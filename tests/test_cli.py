@@ -250,22 +250,9 @@ def test_score_as_json(run, tmp_path, model, new):
     assert told == {"out": str(out), "n_rows": 40, "n_missing": 0, "n_flagged": flagged}
 
 
-def test_rank_as_json_has_null_where_a_number_does_not_exist(run, tmp_path, calibration, make_rows):
-    new = save(tmp_path / "n.csv", {**make_rows(9, 1), "all_one": [1] * 9})
-    told = strict_json(run("rank", calibration, new, "-o", tmp_path / "o", "--ood", "all_one", "--json").stdout)
-    assert told["evaluation"][-1] == {"score": "uncertainty", "ROC-AUC out-of-distribution": None}
-    assert told["n_rows"] == 9
-
-
 def test_infinities_become_null_in_json(capsys):
     talk.print_json({"a": [float("inf"), {"b": float("nan")}], "c": (1.5,)})
     assert strict_json(capsys.readouterr().out) == {"a": [None, {"b": None}], "c": [1.5]}
-
-
-def test_rank_prints_an_evaluation_and_names_the_report(run, tmp_path, calibration, new):
-    result = run("rank", calibration, new, "-o", tmp_path / "out", "--ood", "is_ood")
-    assert "ROC-AUC out-of-distribution" in result.stdout
-    assert result.stdout.endswith(f"40 rows ranked; open {tmp_path / 'out' / 'report.html'}\n")
 
 
 def test_demo_runs_the_whole_job(run, tmp_path):
@@ -359,9 +346,8 @@ def test_a_confidence_that_is_not_flipped_gets_a_note(run, tmp_path, make_rows):
 def test_names_that_look_like_markup_are_printed_as_they_are(run, tmp_path, make_rows):
     rows = make_rows(40, 0)
     path = save(tmp_path / "c.csv", {"[red]a[/red]": rows["entropy"], "b": rows["knn"], "y": np.arange(40) % 2})
-    result = run("rank", path, path, "-o", tmp_path / "out", "--ood", "y")
-    assert "score columns  [red]a[/red], b" in result.stdout
-    assert "│ [red]a[/red]" in result.stdout
+    assert "score columns  [red]a[/red], b" in run("fit", path, "-o", tmp_path / "m").stdout
+    assert "│ [red]a[/red]" in run("evaluate", path, "--ood", "y", "--resamples", 0).stdout
 
 
 HOSTILE = "a\x1b[31mred\x07"
@@ -372,7 +358,6 @@ HOSTILE = "a\x1b[31mred\x07"
     [
         ["fit", "t.parquet", "-o", "m.vecuq"],
         ["doctor", "t.parquet"],
-        ["rank", "t.parquet", "t.parquet", "-o", "out", "--ood", "is_ood"],
         ["evaluate", "t.parquet", "--ood", "is_ood", "--flip", HOSTILE],
         ["compare", "t.parquet", "t.parquet", "--ood", "is_ood", "--resamples", "10"],
     ],

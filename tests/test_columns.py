@@ -93,6 +93,4 @@ def test_a_table_that_is_streamed_names_the_row_with_a_gap_and_how_to_drop_it(ru
         workflows.fit(tmp_path / "c.parquet", tmp_path / "m.vecuq")
     refused = run("fit", tmp_path / "c.parquet", "-o", tmp_path / "m.vecuq")
     assert "--missing drop drops them." in refused.stderr
-    refused = run("rank", tmp_path / "c.parquet", tmp_path / "c.parquet", "-o", tmp_path / "out")
-    assert "--calibration-missing drop drops them." in refused.stderr
     assert workflows.fit(tmp_path / "c.parquet", tmp_path / "m.vecuq", missing="drop").n_dropped == 1

@@ -68,14 +68,6 @@ def test_a_group_that_is_no_column_or_a_score_is_refused(refused, sessions, tmp_
     assert "'knn' is named as a score column and as group" in said
 
 
-def test_rank_takes_groups_and_confidence(run, sessions, tmp_path):
-    words = ("rank", sessions, sessions, "-o", tmp_path / "out", "--group", "session")
-    said = run(*words, "--alpha", 0.1, "--confidence", 0.9).stdout
-    assert "flagged at alpha 0.1 with confidence 0.9" in said
-    page = (tmp_path / "out" / "report.html").read_text()
-    assert "Of ten sets of 30 held-back groups, nine flag between" in page
-
-
 def test_the_confidence_of_a_scored_table_is_that_of_the_library(run, model, ranker, tmp_path, make_rows):
     new = pd.DataFrame(make_rows(500, 7))
     new.to_csv(tmp_path / "n.csv", index=False)

@@ -141,10 +141,6 @@ WRITERS = {
 }
 # The files inside the folders that commands write.
 FOLDERS = {
-    "rank": (
-        ("rank", "c.csv", "n.csv", "--columns", "entropy,knn", "-o"),
-        ("model.vecuq", "ranked.csv", "report.html"),
-    ),
     "demo": (("demo", "-o"), ("model.vecuq", "ranked.csv", "report.html", "calibration.csv")),
     "reproduce": (("reproduce", "limits", "-o"), ("index.html",)),
 }
@@ -215,9 +211,8 @@ def test_a_command_that_fills_a_folder_replaces_only_what_is_of_its_kind(refused
 
 def test_a_folder_in_the_place_of_a_file_is_refused_before_any_work(refused, files, monkeypatch):
     (files / "out" / "report.html").mkdir(parents=True)
-    monkeypatch.setattr("vecuq.workflows.ranking.fit", None)
-    words = ("rank", files / "c.csv", files / "n.csv", "--columns", "entropy,knn", "-o", files / "out")
-    assert "report.html is a folder; a file name was expected" in refused(*words)
+    monkeypatch.setattr("vecuq.workflows.demonstration.fit", None)
+    assert "report.html is a folder; a file name was expected" in refused("demo", "-o", files / "out")
 
 
 def test_every_command_that_writes_has_an_option_to_force_it(run):
@@ -243,7 +238,7 @@ def test_links_that_lead_in_a_circle_are_told_in_one_line(refused, files):
         ("fit", files / "c.csv", "-o", files / "loop"),
         ("score", files / "m.vecuq", files / "n.csv", "-o", files / "loop.csv"),
         ("score", files / "m.vecuq", files / "loop.csv", "-o", files / "o.csv"),
-        ("rank", files / "c.csv", files / "n.csv", "-o", files / "loop"),
+        ("demo", "-o", files / "loop"),
         ("report", files / "m.vecuq", files / "n.csv", "-o", files / "loop.html"),
         ("monitor", files / "m.vecuq", files / "n.csv", "--state", files / "loop"),
         ("evaluate", files / "n.csv", *OOD, "-o", files / "loop.csv"),
@@ -266,8 +261,8 @@ def test_tables_and_curves_of_one_evaluation_are_written_both_or_not_at_all(run,
     assert (files / "c.svg").exists()
 
 
-def test_rank_that_fails_at_the_page_leaves_model_and_table_as_they_were(run, refused, files, monkeypatch):
-    words = ("rank", files / "c.csv", files / "n.csv", "--columns", "entropy,knn", "-o", files / "out")
+def test_a_demo_that_fails_at_the_page_leaves_model_and_table_as_they_were(run, refused, files, monkeypatch):
+    words = ("demo", "-o", files / "out", "--force")
     assert run(*words).exit_code == 0
     before = load(files / "out" / "model.vecuq").to_bytes()
 
@@ -275,6 +270,7 @@ def test_rank_that_fails_at_the_page_leaves_model_and_table_as_they_were(run, re
         raise OSError("no page")
 
     monkeypatch.setattr("vecuq.report.build_report", fail)
-    words = ("rank", files / "n.csv", files / "c.csv", "--columns", "entropy,knn", "-o", files / "out")
+    (files / "out" / "ranked.csv").write_text("mine\n")
     assert "no page" in refused(*words)
     assert (files / "out" / "model.vecuq").read_bytes() == before
+    assert (files / "out" / "ranked.csv").read_text() == "mine\n"

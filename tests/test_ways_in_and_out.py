@@ -17,7 +17,7 @@ from vecuq import load, workflows
 from vecuq.cli import app
 from vecuq.cli.options import listed
 from vecuq.cli.talk import as_options
-from vecuq.errors import SettingError, TableError
+from vecuq.errors import SettingError
 from vecuq.table import write_batches
 
 
@@ -77,7 +77,6 @@ def test_every_command_that_reads_a_table_reads_parts(run, tmp_path, rows, make_
     for words in (
         ("fit", calibration, "-o", model),
         ("score", model, new, "-o", tmp_path / "o.csv"),
-        ("rank", calibration, new, "-o", tmp_path / "ranked"),
         ("report", model, new / "1.csv", new / "2.csv", "-o", tmp_path / "page.html"),
         ("evaluate", new, "--ood", "is_ood", "--resamples", 0),
         ("compare", calibration, tmp_path / "n" / "*.csv", "--ood", "is_ood", "--resamples", 0),
@@ -87,7 +86,7 @@ def test_every_command_that_reads_a_table_reads_parts(run, tmp_path, rows, make_
         result = run(*words)
         assert result.exit_code == 0, result.output
     assert load(model).diagnostics.n_map == 100
-    assert len(pd.read_csv(tmp_path / "ranked" / "ranked.csv")) == 200
+    assert len(pd.read_csv(tmp_path / "o.csv")) == 200
 
 
 def test_a_monitor_names_the_file_of_a_folder(run, tmp_path, model, make_rows):
@@ -141,8 +140,6 @@ def test_a_model_is_fitted_and_a_table_examined_from_a_pipe(tmp_path, make_rows)
     assert load(tmp_path / "m.vecuq").columns == ("entropy", "knn")
     assert pipe(as_stream(frame), "doctor", "-").exit_code == 0
     assert pipe(as_stream(frame), "report", tmp_path / "m.vecuq", "-", "-o", tmp_path / "r.html").exit_code == 0
-    ranked = pipe(as_stream(frame), "rank", "-", save(tmp_path / "n.csv", frame), "-o", tmp_path / "out")
-    assert ranked.exit_code == 0
 
 
 def test_what_cannot_go_through_a_pipe_is_refused(model, new, tmp_path):
@@ -153,7 +150,6 @@ def test_what_cannot_go_through_a_pipe_is_refused(model, new, tmp_path):
     )
     assert pipe("", "score", model, new, "-o", "-", "--json").exit_code == 2
     assert pipe("", "score", model, new, "-o", "-", "--stdout-format", "csv").exit_code == 1
-    assert "not both" in pipe("", "rank", "-", "-", "-o", tmp_path / "out").stderr
 
 
 # Order --------------------------------------------------------------------------------------------------------------
@@ -270,31 +266,7 @@ def test_a_column_without_any_value_is_named_as_the_one_to_leave_out(refused, tm
     assert "None of the 50 calibration rows is complete ('knn': 50 " in refused(*words, "--missing", "drop")
 
 
-# rank and report ----------------------------------------------------------------------------------------------------
-
-
-def test_rank_takes_what_score_takes(run, tmp_path, make_rows, rows, new):
-    calibration = save(tmp_path / "c.csv", pd.DataFrame(make_rows(200, 0)))
-    words = ("--alpha", 0.1, "--explain", "--missing", "marginal", "--select", "bh", "--sort")
-    result = run("rank", calibration, new, "-o", tmp_path / "out", *words)
-    assert result.exit_code == 0, result.output
-    out = pd.read_parquet(tmp_path / "out" / "ranked.parquet")
-    added = ["uncertainty", "p_value", "flagged", "selected", "why", "contribution_entropy", "contribution_knn"]
-    assert list(out.columns) == ["id", "entropy", "knn", *added]
-    assert out["uncertainty"].is_monotonic_decreasing
-    assert out["uncertainty"].notna().all()
-    assert (
-        f"60 rows ranked, {out['flagged'].sum()} flagged at alpha 0.1, {out['selected'].sum()} selected"
-        in result.stdout
-    )
-    assert run("rank", calibration, new, "-o", tmp_path / "out", "--select", "bh").exit_code == 2
-
-
-def test_rank_scores_without_a_column_that_is_not_there(run, tmp_path, make_rows, rows):
-    calibration = save(tmp_path / "c.csv", pd.DataFrame(make_rows(200, 0)))
-    lacking = save(tmp_path / "n.csv", rows[["id", "entropy"]])
-    assert run("rank", calibration, lacking, "-o", tmp_path / "out", "--missing", "marginal").exit_code == 0
-    assert pd.read_csv(tmp_path / "out" / "ranked.csv")["uncertainty"].notna().sum() == 58
+# report -----------------------------------------------------------------------------------------------------------
 
 
 def test_report_takes_a_rate_labels_and_what_to_do_with_gaps(run, refused, tmp_path, model, rows):
@@ -356,8 +328,6 @@ def test_choices_that_exclude_each_other_are_settings_errors(tmp_path, model, ne
         workflows.score(model, new, "-", stdout_format="csv")
     with pytest.raises(SettingError, match="missing must be one of 'error', 'drop'"):
         workflows.fit(new, tmp_path / "m.vecuq", missing="nan")
-    with pytest.raises(TableError, match="not both"):
-        workflows.rank("-", "-", tmp_path / "out")
 
 
 def test_a_scored_table_is_read_and_converted_once_per_batch(tmp_path, monkeypatch, model, new):
@@ -392,19 +362,8 @@ def test_scoring_with_a_saved_ranker_does_not_wait_for_scikit_learn(tmp_path, mo
 
 def test_a_model_a_page_or_a_folder_does_not_go_to_stdout(refused, tmp_path, model, make_rows):
     table = save(tmp_path / "c.csv", pd.DataFrame(make_rows(100, 0)))
-    for words in (("fit", table), ("report", model, table), ("rank", table, table)):
+    for words in (("fit", table), ("report", model, table)):
         assert "cannot be written to standard output" in refused(*words, "-o", "-")
-
-
-def test_rank_drops_incomplete_calibration_rows_if_told_and_replaces_old_scores(run, refused, tmp_path, make_rows):
-    frame = pd.DataFrame(make_rows(100, 0))
-    frame.loc[3, "knn"] = np.nan
-    table = save(tmp_path / "c.csv", frame)
-    assert "--calibration-missing drop drops them" in refused("rank", table, table, "-o", tmp_path / "r")
-    scored = save(tmp_path / "n.csv", pd.DataFrame(make_rows(50, 1)).assign(uncertainty=0.5))
-    words = ("rank", table, scored, "-o", tmp_path / "r", "--calibration-missing", "drop", "--replace", "--top", 5)
-    assert run(*words).exit_code == 0
-    assert len(pd.read_csv(tmp_path / "r" / "ranked.csv")) == 5
 
 
 def test_an_output_that_a_pattern_would_match_is_refused(refused, tmp_path, model, make_rows):
@@ -429,10 +388,8 @@ def test_a_report_is_written_as_html_only(refused, tmp_path, model, new, name):
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet", "out.html", "out.vecuq"])
-def test_a_folder_does_not_get_the_name_of_a_file(run, refused, tmp_path, new, make_rows, name):
-    known = save(tmp_path / "known.parquet", pd.DataFrame(make_rows(60, 0)))
-    for words in (("rank", known, new), ("demo",)):
-        told = refused(*words, "-o", tmp_path / name)
-        assert f"{name} is the name of a file; name a folder, such as {tmp_path / 'out'}." in told
+def test_a_folder_does_not_get_the_name_of_a_file(run, refused, tmp_path, name):
+    told = refused("demo", "-o", tmp_path / name)
+    assert f"{name} is the name of a file; name a folder, such as {tmp_path / 'out'}." in told
     (tmp_path / name).mkdir()  # somebody wants this name
-    assert run("rank", known, new, "-o", tmp_path / name, "--columns", "entropy,knn").exit_code == 0
+    assert run("demo", "-o", tmp_path / name).exit_code == 0

@@ -204,8 +204,6 @@ def test_no_job_overwrites_what_it_reads(tmp_path, model, new):
             workflows.score(model, where, out)
     with pytest.raises(SettingError, match="would be, one of the files that this job reads"):
         workflows.report(model, tmp_path / "parts", tmp_path / "parts" / "report.html")
-    with pytest.raises(SettingError, match="would be, one of the files that this job reads"):
-        workflows.rank(path, tmp_path / "parts", tmp_path / "parts")
     assert path.read_bytes() == before
 
 
@@ -221,45 +219,6 @@ def test_without_held_back_rows_there_are_no_p_values_and_flags_say_why(tmp_path
     assert "p_value" not in pq.read_schema(tmp_path / "o.parquet").names
     with pytest.raises(CalibrationError, match="fitted with holdback=0"):
         workflows.score(tmp_path / "m.vecuq", path, tmp_path / "o.parquet", alpha=0.1)
-
-
-def test_rank_writes_model_table_and_report_and_evaluates_labels(tmp_path, new, make_rows):
-    calibration = save(tmp_path / "c.csv", pa.table(make_rows(100, 0)))
-    labelled = new.append_column("is_error", pa.array([["False", "True"][k % 2] for k in range(50)]))
-    path = save(tmp_path / "new.csv", labelled)
-    done = workflows.rank(calibration, path, tmp_path / "out", labels=workflows.Labels(error="is_error", ood="is_ood"))
-    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["model.vecuq", "ranked.csv", "report.html"]
-    assert [row["score"] for row in done.evaluation] == ["entropy", "knn", "uncertainty"]
-    # Here every error is a foreign row, so there is no error left to find among the others.
-    assert all(np.isnan(row["ROC-AUC errors"]) for row in done.evaluation)
-    assert all(0.0 <= row["ROC-AUC out-of-distribution"] <= 1.0 for row in done.evaluation)
-
-
-BAD_LABELS = {
-    "absent": ("is_odd", "lacks .*named as a label.*Did you mean 'is_ood'"),
-    "a score": ("knn", "'knn' cannot be a label and a score at once"),
-    "text": ("id", "'id' holds text"),
-    "not 0 or 1": ("grade", "'grade' holds 7"),
-}
-
-
-@pytest.mark.parametrize(("label", "told"), BAD_LABELS.values(), ids=BAD_LABELS)
-def test_a_bad_label_is_refused_and_nothing_is_left(tmp_path, new, make_rows, label, told):
-    calibration = save(tmp_path / "c.csv", pa.table(make_rows(100, 0)))
-    table = new.append_column("grade", pa.array([7] * 50))
-    path = save(tmp_path / "new.csv", table.set_column(0, "id", pa.array([f"row {k}" for k in range(50)])))
-    with pytest.raises(ColumnError, match=told):
-        workflows.rank(calibration, path, tmp_path / "out", labels=workflows.Labels(ood=label))
-    assert not (tmp_path / "out").exists()
-
-
-def test_rows_without_a_label_are_left_out_of_the_evaluation(tmp_path, ranker, new):
-    labels = [None if k < 10 else k % 2 for k in range(50)]
-    table = pa.table({"entropy": new["entropy"], "knn": new["knn"], "y": pa.array(labels)})
-    known = table.slice(10).append_column("uncertainty", pa.array(ranker.uncertainty(table.slice(10))))
-    every = table.append_column("uncertainty", pa.array(ranker.uncertainty(table)))
-    few = workflows.evaluate_labels(save(tmp_path / "few.parquet", known), ranker, workflows.Labels(ood="y"))
-    assert workflows.evaluate_labels(save(tmp_path / "all.parquet", every), ranker, workflows.Labels(ood="y")) == few
 
 
 def test_a_report_warns_of_nothing_and_needs_rows(tmp_path, model, new):
@@ -312,15 +271,6 @@ def test_a_large_file_with_a_steep_kernel_falls_back_to_the_rows(tmp_path, monke
     fitted = workflows.fit(path, tmp_path / "m.vecuq", Settings(epsilon=0.05, tol=1e-7))
     assert fitted.ranker.diagnostics.n_sampled is None
     assert fitted.ranker.diagnostics.solver.startswith("separable")
-
-
-def test_errors_are_looked_for_among_in_distribution_rows_only(tmp_path):
-    score = np.array([0.1, 0.2, 0.3, 0.4, 0.9, 0.95])
-    table = pa.table({"s": score, "wrong": [0, 0, 1, 1, 0, 0], "foreign": [0, 0, 0, 0, 1, 1]})
-    calibration = save(tmp_path / "c.csv", pa.table({"s": np.linspace(0, 1, 50) ** 2}))
-    labels = workflows.Labels(error="wrong", ood="foreign")
-    done = workflows.rank(calibration, save(tmp_path / "n.csv", table), tmp_path / "out", columns=["s"], labels=labels)
-    assert done.evaluation[-1] == {"score": "uncertainty", "ROC-AUC errors": 1.0, "ROC-AUC out-of-distribution": 1.0}
 
 
 def test_the_demo_leaves_a_users_own_tables_alone(tmp_path):

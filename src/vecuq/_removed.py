@@ -7,7 +7,9 @@ NAMES: dict[str, str] = {
 }
 
 # Commands: typing one prints this line and exits with code 2.
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "rank": "use `vecuq fit`, `vecuq score` and `vecuq report`.",
+}
 
 # Options by command: giving one prints this line and exits with code 2.
 OPTIONS: dict[str, dict[str, str]] = {}

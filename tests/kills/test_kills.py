@@ -64,7 +64,6 @@ FIT_ANSWERS = ("fit", "sampled.jsonl", "--measures", "consistency", *CACHED, "-o
 WRITERS = {
     "fit": Writer(("fit", "c.csv", *COLUMNS, "-o", "out.vecuq"), ("out.vecuq",)),
     "score": Writer(("score", "m.vecuq", "n.csv", "-o", "out.parquet"), ("out.parquet",)),
-    "rank": Writer(("rank", "c.csv", "n.csv", *COLUMNS, "-o", "out"), ("out",)),
     "report": Writer(("report", "m.vecuq", "n.csv", "-o", "out.html", "--table", "out.csv"), ("out.html", "out.csv")),
     "measure": Writer(("measure", "logits.npz", "--measures", "entropy", "-o", "out.parquet"), ("out.parquet",)),
     "measure answers": Writer(

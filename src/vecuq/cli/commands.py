@@ -44,7 +44,6 @@ COMMANDS = {
         "ranking:score",
         "Score new rows with a saved model: the same rows, with `uncertainty` and `p_value` added.",
     ),
-    "rank": Entry("ranking:rank", "Fit, score and report in one go: from two tables to a folder with everything."),
     "sample": Entry("gating:sample", "Draw rows at random, to be labelled: only such labels certify a gate."),
     "gate": Entry("gating:gate", "Find with labelled rows which answers may be trusted, and save the proof as a gate."),
     "audit": Entry("gating:audit", "Check with later labels whether a gate has kept its promise."),
@@ -76,7 +75,9 @@ COMMANDS = {
         "keeping:feedback", "Write the feedback that a service keeps as a table, with the rows it is about."
     ),
     "monitor": Entry("monitoring:monitor", "Watch a stream of rows for drift from the calibration rows."),
-    "demo": Entry("ranking:demo", "Run the whole job on bundled example data: an ensemble on handwritten digits."),
+    "demo": Entry(
+        "demonstrating:demo", "Run the whole job on bundled example data: an ensemble on handwritten digits."
+    ),
     "reproduce": Entry("studies:reproduce", "Compute the paper's tables and figures again, beside the printed ones."),
 }
 

@@ -29,7 +29,6 @@ def table_argument(text: str, metavar: str) -> Any:
 
 Calibration = Annotated[Path, table_argument(f"In-distribution rows of scores: {ONE_TABLE}.", "CALIBRATION")]
 CalibrationFiles = Annotated[list[Path], table_argument(f"In-distribution rows of scores: {TABLES}.", "CALIBRATION")]
-NewRows = Annotated[Path, table_argument(f"Rows to rank: {ONE_TABLE}.", "NEW")]
 NewFiles = Annotated[list[Path], table_argument(f"Rows to rank: {TABLES}.", "NEW")]
 ModelFile = Annotated[Path, typer.Argument(help="Model written by `vecuq fit`.", metavar="MODEL", show_default=False)]
 ModelOrGate = Annotated[
@@ -78,7 +77,6 @@ ColumnGroupsOption = Annotated[
     ),
 ]
 Epsilon = Annotated[float, choice("Entropic regularisation, on scaled scores.", METHOD)]
-Folder = Annotated[Path, typer.Option("--out", "-o", help="Folder for model, ranked table and report.")]
 CorrectColumn = Annotated[
     str | None,
     typer.Option(

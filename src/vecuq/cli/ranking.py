@@ -1,4 +1,4 @@
-"""`vecuq score`, `rank` and `demo`: from new rows to an order and a page about it."""
+"""`vecuq score`: from new rows to an order."""
 
 from __future__ import annotations
 
@@ -11,29 +11,19 @@ import typer
 from vecuq import workflows
 from vecuq.cli import comparing
 from vecuq.cli.answer_options import FOR_READING, Jobs, Keep, Kind, Map, Renormalise, Samples, Strict, reading_of
-from vecuq.cli.fitting import fit_as_dict, print_fit
 from vecuq.cli.living import AuditShare, IdColumn, Overdue, State, decide, refuse_stray, say_decided
 from vecuq.cli.measuring_answers import print_notes
 from vecuq.cli.options import (
     Alpha,
     AsJson,
     ByColumn,
-    Calibration,
-    Columns,
     Confidence,
-    ErrorColumn,
     Explain,
-    Flip,
-    Folder,
     Force,
-    Group,
     Missing,
     ModelOrGate,
     NewFiles,
-    NewRows,
     NoFormulas,
-    OodColumn,
-    Paper,
     Replace,
     Select,
     Sort,
@@ -56,7 +46,7 @@ from vecuq.cli.part_options import (
     refuse_together,
     saying_how_to_go_on,
 )
-from vecuq.cli.talk import counted, echo, friendly_errors, print_json, print_table, usage_errors, watching
+from vecuq.cli.talk import counted, echo, friendly_errors, print_json, usage_errors, watching
 from vecuq.errors import SettingError
 
 if TYPE_CHECKING:
@@ -221,7 +211,7 @@ def _say(done: workflows.Scored, wanted: workflows.Wanted, ranked: Path, *, as_j
         echo(f"{_summary(done, wanted)} -> {'stdout' if to_stdout else ranked}", err=to_stdout)
 
 
-def _summary(done: workflows.Scored, wanted: workflows.Wanted, verb: str = "scored") -> str:
+def _summary(done: workflows.Scored, wanted: workflows.Wanted) -> str:
     """Return the counts in words; rows without a score are counted apart."""
     rows = counted(done.n_rows, "row")
     rows = f"{done.n_rows - done.n_missing:,} of {rows}" if done.n_missing else rows
@@ -232,84 +222,4 @@ def _summary(done: workflows.Scored, wanted: workflows.Wanted, verb: str = "scor
     selected = "" if done.n_selected is None else f", {done.n_selected:,} selected"
     written = "" if done.n_written is None else f", {done.n_written:,} most uncertain"
     accepted = "" if done.n_accepted is None else f", {done.n_accepted:,} accepted"
-    return f"{rows} {verb}{accepted}{flagged}{selected}{written}"
-
-
-def rank(
-    calibration: Calibration,
-    new: NewRows,
-    folder: Folder = Path("ranked"),
-    columns: Columns = None,
-    flip: Flip = None,
-    paper: Paper = False,
-    alpha: Alpha = None,
-    explain: Explain = False,
-    missing: Missing = "nan",
-    select: Select = None,
-    sort: Sort = False,
-    top: Top = None,
-    replace: Replace = False,
-    no_formulas: NoFormulas = False,
-    calibration_missing: Annotated[
-        str,
-        typer.Option(help="Calibration rows with missing or infinite scores: error, or drop.", metavar="error|drop"),
-    ] = "error",
-    error: ErrorColumn = None,
-    ood: OodColumn = None,
-    force: Force = False,
-    as_json: AsJson = False,
-    confidence: Confidence = None,
-    group: Group = None,
-) -> None:
-    """Fit, score and report in one go: from two tables to a folder with everything."""
-    from vecuq.ranker import Settings
-
-    with usage_errors():
-        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, not no_formulas, confidence)
-    with friendly_errors():
-        with watching(new) as watch:
-            done = workflows.rank(
-                calibration,
-                new,
-                folder,
-                Settings.paper() if paper else None,
-                columns=listed(columns),
-                flip=listed(flip),
-                labels=_labels(error, ood),
-                wanted=wanted,
-                calibration_missing=calibration_missing,
-                force=force,
-                watch=watch,
-                group=group,
-            )
-        _print_ranked(done, folder, wanted, as_json=as_json)
-
-
-def _labels(error: str | None, ood: str | None) -> workflows.Labels | None:
-    return workflows.Labels(error, ood) if error or ood else None
-
-
-def _print_ranked(done: workflows.Ranked, folder: Path, wanted: workflows.Wanted, *, as_json: bool) -> None:
-    if as_json:
-        fitted = fit_as_dict(done.fitted, folder / "model.vecuq")
-        print_json({**fitted, **done.scored.to_dict(), "evaluation": list(done.evaluation)})
-        return
-    print_fit(done.fitted, folder / "model.vecuq")
-    if done.evaluation:
-        print_table("How well each score finds what it should", done.evaluation)
-        if {"ROC-AUC errors", "ROC-AUC out-of-distribution"} <= done.evaluation[0].keys():
-            echo("Errors are looked for among in-distribution rows only.")
-    echo(f"{_summary(done.scored, wanted, 'ranked')}; open {folder / 'report.html'}")
-
-
-def demo(folder: Folder = Path("demo"), force: Force = False, as_json: AsJson = False) -> None:
-    """Run the whole job on bundled example data: an ensemble on handwritten digits."""
-    with friendly_errors():
-        done = workflows.demo(folder, force=force)
-        _print_ranked(done, folder, workflows.Wanted(), as_json=as_json)
-    if not as_json:
-        calibration, new = folder / "calibration.csv", folder / "new.csv"
-        echo("\nTry next:")
-        echo(f"  vecuq doctor {calibration} {new} --flip confidence")
-        echo(f"  vecuq score {folder / 'model.vecuq'} {new} --alpha 0.05 --explain -o {folder / 'flagged.csv'}")
-        echo(f"  vecuq compare {calibration} {new} --ood is_ood --flip confidence")
+    return f"{rows} scored{accepted}{flagged}{selected}{written}"

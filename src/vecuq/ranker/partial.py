@@ -60,8 +60,6 @@ class PartialFit:
         rows that are numbered through all parts (``first_row``).
     n_rows
         About how many rows all parts have, if known: then a part keeps fewer rows on its way.
-    drop_hint
-        What the error about incomplete rows says last.
 
     Attributes
     ----------
@@ -88,13 +86,12 @@ class PartialFit:
         missing: str = "error",
         part: int = 0,
         n_rows: int | None = None,
-        drop_hint: str = "missing='drop' drops them.",
     ) -> None:
         one_of("missing", missing, PARTIAL_MISSING)
         self.settings = settings or Settings()
         self.columns = None if columns is None else tuple(columns)
         self.flipped: frozenset[str] | None = None
-        self.missing, self.part, self.drop_hint = missing, whole_number("part", part, 0), drop_hint
+        self.missing, self.part = missing, whole_number("part", part, 0)
         self.n_seen = self.n_dropped = 0
         self.held_by: str | None = None
         self.flip = None if flip is None else tuple(flip)
@@ -134,7 +131,7 @@ class PartialFit:
         hashes = self._hashes(len(table), ids, start)
         values = np.asarray(table.values, dtype=float)
         if self.missing == "error":
-            refuse_missing(values, table.columns, first_row=start, hint=self.drop_hint)
+            refuse_missing(values, table.columns, first_row=start, hint="missing='drop' drops them.")
         self.held_by = "place" if ids is None else "id"
         if self.missing == "drop":
             complete = finite_rows(values)

@@ -6,6 +6,8 @@ from .asking_tally import Asked as Asked
 from .asking_tally import AskProgress as AskProgress
 from .carding import Owner as Owner
 from .carding import make_card as make_card
+from .demonstration import Demonstrated as Demonstrated
+from .demonstration import demo as demo
 from .evaluating import Compared as Compared
 from .evaluating import compare as compare
 from .evaluating import evaluate as evaluate
@@ -75,10 +77,6 @@ from .parts import drift_part as drift_part
 from .parts import evaluation_part as evaluation_part
 from .parts import gate_part as gate_part
 from .places import refuse_place as refuse_place
-from .ranking import Ranked as Ranked
-from .ranking import demo as demo
-from .ranking import evaluate_labels as evaluate_labels
-from .ranking import rank as rank
 from .report_inputs import About as About
 from .reporting import Reported as Reported
 from .reporting import report as report

@@ -50,7 +50,6 @@ def fit(
     columns: Sequence[str] | None = None,
     flip: Sequence[str] | None = None,
     missing: str = "error",
-    drop_hint: str = "missing='drop'",
     force: bool = False,
     watch: Watch = NOBODY,
     labelled: Labelled | None = None,
@@ -60,7 +59,7 @@ def fit(
     """Fit a ranker to a table and save it.
 
     ``calibration`` is a file, several, a folder of part files, a pattern, or ``-`` for standard input. Rows with
-    missing or infinite scores are refused, unless ``missing="drop"`` drops them; ``drop_hint`` says so in the error.
+    missing or infinite scores are refused, unless ``missing="drop"`` drops them.
     ``force`` replaces also a file that the job reads, or one that holds no model. Weights of the columns are learned
     from ``labelled`` rows, if there are any. ``group`` is the column that says which rows come together
     (:func:`vecuq.fit_ranker`); all rows are then read into memory. Otherwise a large table is read once, in pieces
@@ -70,14 +69,13 @@ def fit(
     reads = [calibration] if labelled is None else [calibration, labelled.table]
     refuse_place(model, writes="model", reads=reads, force=force)
     source = TableSource.of(calibration)
-    hint = f"{drop_hint} drops them."
     done = None
     if group is None:
-        done = _fit_streaming(source, settings or Settings(), columns, flip, missing, hint, watch, labelled, n_jobs)
+        done = _fit_streaming(source, settings or Settings(), columns, flip, missing, watch, labelled, n_jobs)
     if done is None:
         table, groups = without_groups(read_table(source, columns=columns, flip=flip), group, columns)
         kept = _only_complete(table) if missing == "drop" else table
-        refuse_missing(kept.values, kept.columns, hint=hint)
+        refuse_missing(kept.values, kept.columns, hint="missing='drop' drops them.")
         if labelled is not None:
             settings = labelled.weigh(kept, settings or Settings(), drop=missing == "drop")
         if groups is not None and len(kept) < len(table):
@@ -111,7 +109,6 @@ def _fit_streaming(
     columns: Sequence[str] | None,
     flip: Sequence[str] | None,
     missing: str,
-    hint: str,
     watch: Watch,
     labelled: Labelled | None,
     n_jobs: int | None,
@@ -123,7 +120,7 @@ def _fit_streaming(
     reader = TableReader(source, columns=first.columns, alone=True)
     settings = settings if labelled is None else labelled.weigh(first, settings, drop=missing == "drop")
     n_rows = None if missing == "drop" else count_rows(source)  # who knows how many are left
-    start = PartialFit(first.columns, settings, missing=missing, n_rows=n_rows, drop_hint=hint)
+    start = PartialFit(first.columns, settings, missing=missing, n_rows=n_rows)
     warn_of_columns(first, directions=not named_reference(settings.reference).signed)
 
     def gather(empty: PartialFit) -> PartialFit:
