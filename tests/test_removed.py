@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ def run(*words):
 @pytest.mark.parametrize("name", _removed.NAMES)
 def test_a_removed_name_says_what_to_use(name):
     with pytest.raises(AttributeError, match="removed"):
-        getattr(vecuq, name)
+        attrgetter(name)(vecuq)
 
 
 @pytest.mark.parametrize("command", _removed.COMMANDS)

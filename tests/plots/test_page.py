@@ -10,6 +10,6 @@ def test_every_picture_of_the_page_is_written_by_its_code():
     text = PAGE.read_text("utf-8")
     code = "".join(re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
     shown = set(re.findall(r"\(img/notebook/([\w.]+)\)", text))
-    assert len(shown) == 8
+    assert len(shown) == 4
     assert shown - {"displays.png"} <= set(re.findall(r'savefig\("([\w.]+)"', code))
     assert all((PAGE.parent / "img" / "notebook" / name).is_file() for name in shown)

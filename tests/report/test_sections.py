@@ -13,12 +13,11 @@ from vecuq.ranker import Diagnostics, meanings_of
 from vecuq.report import Origin
 from vecuq.report.audit import Contradiction
 from vecuq.report.checked import doctor_sections, findings_of
-from vecuq.report.counts import Counts
 from vecuq.report.drift import drift_of, drift_section
 from vecuq.report.groups import MOST_LISTED, Parts, group_sections
 from vecuq.report.notes import notes_on
 from vecuq.report.order import order_section, relations_of, spearman
-from vecuq.report.pictures import histogram_section, map_section
+from vecuq.report.pictures import map_section
 from vecuq.report.provenance import diagnostics_of, provenance_of, settings_of
 from vecuq.report.whatif import whatif_facts
 from vecuq.table import ScoreTable
@@ -65,33 +64,6 @@ def test_spearman_of_too_few_or_constant_values_is_none():
     assert spearman(np.array([1.0, 2.0]), np.array([1.0, 2.0])) is None
     assert spearman(np.ones(5), np.arange(5.0)) is None
     assert spearman(np.array([1.0, np.nan, 2.0, 3.0]), np.array([3.0, 9.0, 2.0, 1.0])) == pytest.approx(-1.0)
-
-
-# Pictures
-
-
-def test_the_histogram_says_what_the_rate_means_for_this_calibration_set(ranker, new_rows, subject, text_of):
-    made = subject(ranker, new_rows())
-    text = text_of(histogram_section(made, Counts(made)).body)
-    low, high = ranker.held.interval(0.05)
-    assert "Of ten sets of 100 held-back rows, nine flag between" in text
-    assert f"{100 * low:.1f} %" in text
-    assert f"{high:.0%}".rstrip("%") in text
-
-
-def test_a_gate_draws_up_to_where_it_accepts(ranker, gate, decided, subject, text_of):
-    made = subject(ranker, decided(100, 8), gate=gate)
-    text = text_of(histogram_section(made, Counts(made)).body)
-    assert f"accepted up to {gate.threshold_:.3g}" in text
-    assert "Rows up to the dashed line are accepted." in text
-
-
-@pytest.mark.parametrize("name", ["<b>x", "预测熵", "عدم اليقين", "$x_1$", "a\nb", "long " * 40, "", "_hidden"])
-def test_any_column_name_can_be_drawn_and_stays_text(known, new_rows, subject, name):
-    names = (name, "knn")
-    body = map_section(subject(fit_ranker(known(names=names)), new_rows(20, names))).body
-    assert "<b>" not in body
-    assert "<bdi" in body
 
 
 # Drift

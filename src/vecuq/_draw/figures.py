@@ -28,12 +28,6 @@ def tidy(axes: Axes) -> Axes:
     return axes
 
 
-def name_axes(axes: Axes, x: str, y: str) -> None:
-    """Label both axes. A column name is text, never mathematics: a dollar sign in it must not be parsed."""
-    axes.set_xlabel(x, fontsize=13, color=INK, parse_math=False)
-    axes.set_ylabel(y, fontsize=13, color=INK, parse_math=False)
-
-
 def to_png(figure: Figure) -> bytes:
     """Return the figure as PNG bytes, the same for the same figure."""
     return _bytes(figure, "png", {"Software": None})

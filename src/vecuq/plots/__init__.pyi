@@ -1,14 +1,7 @@
-from .choosing import MOST_POINTS as MOST_POINTS
-from .choosing import drawn_columns as drawn_columns
-from .choosing import least_related as least_related
-from .contribution_plot import contributions as contributions
 from .coverage import coverage_accuracy as coverage_accuracy
 from .coverage import coverage_picture as coverage_picture
 from .curves import draw_curves as draw_curves
 from .curves import picture_of as picture_of
 from .curves import rejection as rejection
 from .curves import risk_coverage as risk_coverage
-from .histograms import histogram as histogram
-from .p_value_plot import p_values as p_values
 from .reliability_plot import reliability as reliability
-from .score_maps import score_map as score_map

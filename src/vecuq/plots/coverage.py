@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from matplotlib.ticker import PercentFormatter
 
-from vecuq._draw import GREY, INK, PALETTE
+from vecuq._draw import GREY, INK, PALETTE, label, legend, name_axes, panel
 from vecuq.errors import SettingError, TableError
 from vecuq.gate import Gate, LiveGate
-from vecuq.plots.panels import axis_names, label, legend, panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +91,7 @@ def draw_coverage(
         axes.plot(at, coverage, "s", color=INK, ms=7, zorder=4, label="certified, all at once")
     if target is not None:
         axes.axvline(target, color=GREY, lw=1.4, linestyle=(0, (4, 2)), label=f"target {target:g}")
-    axis_names(axes, f"certified {word} of accepted rows", "share of rows accepted")
+    name_axes(axes, f"certified {word} of accepted rows", "share of rows accepted")
     axes.set(xlim=(_leftmost(lines, table), 1.0), ylim=(0.0, 1.02))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     legend(axes)

@@ -9,9 +9,22 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from vecuq._draw import GREY, INK, PALETTE, PAPER, tidy
+from vecuq._draw import (
+    GREY,
+    INK,
+    PALETTE,
+    PAPER,
+    as_text,
+    label,
+    legend,
+    legend_columns,
+    name_axes,
+    panel,
+    say,
+    tidy,
+    title,
+)
 from vecuq.evaluation import BEST, CHANCE, Band, SelectiveCurves, curve_bands, selective_curves
-from vecuq.plots.panels import as_text, axis_names, label, legend, legend_columns, panel, say, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -237,7 +250,7 @@ def _draw_panel(axes: Axes, curves: SelectiveCurves, looks: dict[str, dict[str, 
     axes.plot(curves.share[drawn], curves.best[drawn], color=INK, lw=0.9, label=BEST)
     axes.plot([0.0, 1.0], [curves.chance] * 2, color=GREY, lw=1.1, linestyle=":", label=CHANCE)
     title(axes, kind.title.format(len(curves.share)))
-    axis_names(axes, kind.x, kind.y)
+    name_axes(axes, kind.x, kind.y)
     axes.set_xlim(0.0, 1.0)
     axes.xaxis.set_major_formatter(PercentFormatter(1.0))
     if curves.task == "selective":

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import PercentFormatter
 
-from vecuq._draw import GREY, INK, VERMILION
+from vecuq._draw import GREY, INK, VERMILION, legend, name_axes, panel, say
 from vecuq.errors import TableError
 from vecuq.evaluation import Reliability, reliability_curve
-from vecuq.plots.panels import axis_names, legend, panel, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,6 +81,6 @@ def draw_reliability(axes: Axes, curve: Reliability) -> Axes:
     axes.set(xlim=(0.0, top), ylim=(0.0, top))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(PercentFormatter(1.0))
-    axis_names(axes, "probability of being wrong", "share of rows that were wrong")
+    name_axes(axes, "probability of being wrong", "share of rows that were wrong")
     legend(axes)
     return axes

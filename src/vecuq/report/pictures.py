@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from vecuq.report.subject import Subject
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# A score map draws at most so many rows; more would hide each other.
+MOST_POINTS = 4_000
+
 
 def figure_html(axes: Axes, *, title: str, caption: str) -> str:
     """Return a picture with its caption; ``caption`` is HTML."""
@@ -26,15 +29,17 @@ def figure_html(axes: Axes, *, title: str, caption: str) -> str:
 
 def histogram_section(subject: Subject, counts: Counts) -> Section:
     """Return how uncertain held-back rows and new rows are."""
-    from vecuq.plots import histogram
+    from vecuq.report.histogram import Line, draw_histogram  # not above: it brings matplotlib
 
-    model: Any = subject.ranker
+    held = subject.has_held
+    line = Line(subject.threshold, "threshold" if held else "threshold, of the map's rows")
     said = "Rows to the right of the dashed line are flagged."
     gate = None if subject.decision is None else subject.decision.gate
     if gate is not None and gate.scoring.is_of_model and gate.threshold_ is not None and np.isfinite(gate.threshold_):
-        model, said = gate, "Rows up to the dashed line are accepted."
-    axes = histogram(model, subject.ranking)
-    where = "held back from the fit" if subject.has_held else "that the map was fitted on"
+        line, said = Line(float(gate.threshold_), "accepted up to"), "Rows up to the dashed line are accepted."
+    known = "held-back rows" if held else "rows of the map"
+    axes = draw_histogram(subject.ranker.calibration_scores, subject.uncertainty[subject.scored], line, known=known)
+    where = "held back from the fit" if held else "that the map was fitted on"
     caption = f"Each outline adds up to 100 %. The calibration rows are those {where}. {said}"
     body = figure_html(axes, title="Histogram of uncertainty, calibration rows and new rows", caption=caption)
     return Section("uncertainty", "How uncertain the rows are", body + _rates(subject, counts))
@@ -55,12 +60,13 @@ def _rates(subject: Subject, counts: Counts) -> str:
 
 def map_section(subject: Subject) -> Section:
     """Return where the uncertain rows lie, with the level lines of the map."""
-    from vecuq.plots import MOST_POINTS, drawn_columns, score_map
+    from vecuq.report.score_map import draw_map
+    from vecuq.report.sides import drawn_columns
 
     rows = subject.drawn(np.flatnonzero(subject.scored & finite_rows(subject.values)), MOST_POINTS)
-    columns = drawn_columns(subject.ranker, subject.values[rows])
-    table = subject.ranker.as_table(subject.values[rows])
-    axes = score_map(subject.ranker, table, columns=columns)
+    values = subject.values[rows]
+    columns = drawn_columns(subject.ranker, values)
+    axes = draw_map(subject.ranker, columns, values, subject.uncertainty[rows], subject.threshold)
     names = " and ".join(_axis(subject, name) for name in columns)
     sample = f"A random draw of {len(rows):,} rows is shown." if len(rows) < subject.n_scored else ""
     one = len(columns) == 1

@@ -1,4 +1,4 @@
-"""One column of a score map: as it came, over its calibration range and as far beyond as rows lie."""
+"""The columns of a score map: which two, and each as it came, over its calibration range and beyond."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vecuq._check import Array
-from vecuq.plots.panels import label
+from vecuq._draw import label
+from vecuq.doctor import rank_correlations
 from vecuq.ranker import Ranker
 
 # Rows further out than this many calibration ranges are drawn at the edge.
@@ -73,3 +74,23 @@ def rows_beyond(sides: list[Side], values: Array) -> int:
     """Return how many rows lie outside of the picture, and are drawn at its edge."""
     outside = [(values[:, one.place] < one.first) | (values[:, one.place] > one.last) for one in sides]
     return int(np.any(outside, axis=0).sum())
+
+
+def drawn_columns(ranker: Ranker, values: Array) -> tuple[str, ...]:
+    """Return the two least correlated columns of complete rows, or the only one that varies."""
+    names = [ranker.columns[k] for k in ranker.active]
+    if len(names) == 1:
+        return (names[0],)
+    first, second = _least_related(values[:, ranker.active])
+    return names[first], names[second]
+
+
+def _least_related(values: Array) -> tuple[int, int]:
+    """Return the two columns whose rank correlation is nearest to zero; the first two if that is unknown."""
+    if len(values) < 3:
+        return 0, 1
+    # A constant column has no correlation, and is the last choice.
+    related = np.nan_to_num(np.abs(rank_correlations(values)), nan=2.0)
+    first, second = np.triu_indices(len(related), k=1)
+    best = int(related[first, second].round(12).argmin())
+    return int(first[best]), int(second[best])

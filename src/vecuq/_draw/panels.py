@@ -1,4 +1,4 @@
-"""What all plots share: the axes to draw on, names as text, and one line where there is nothing to draw."""
+"""What panels share: the axes to draw on, names as text, and one line where there is nothing to draw."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from unicodedata import east_asian_width
 
 from matplotlib.figure import Figure
 
-from vecuq._draw import GREY, INK, blank, named, tidy
+from vecuq._draw.colours import GREY, INK
+from vecuq._draw.figures import blank, tidy
+from vecuq._draw.texts import named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +59,7 @@ def title(axes: Axes, words: str) -> None:
     axes.set_title(words, fontsize=13, color=INK, parse_math=False, fontfamily=fonts(), loc="left")
 
 
-def axis_names(axes: Axes, x: str, y: str) -> None:
+def name_axes(axes: Axes, x: str, y: str) -> None:
     """Name both axes; a name is text, never mathematics, in whatever script."""
     for put, words in ((axes.set_xlabel, x), (axes.set_ylabel, y)):
         put(words, fontsize=13, color=INK, parse_math=False, fontfamily=fonts())

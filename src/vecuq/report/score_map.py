@@ -1,4 +1,4 @@
-"""Rows in the plane of two columns, over the level lines of the fitted map."""
+"""The score map: rows in the plane of two columns, over the level lines of the fitted map."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from vecuq._check import Array
-from vecuq._draw import GREY, INK, VERMILION
+from vecuq._draw import GREY, INK, VERMILION, legend, name_axes, panel
 from vecuq.errors import ModelFileError
-from vecuq.plots.choosing import checked_columns, drawn_columns, some_rows
-from vecuq.plots.panels import axis_names, legend, panel
-from vecuq.plots.scored import Line, columns_of, ranker_in, threshold_of
-from vecuq.plots.sides import Side, as_came, clipped, rows_beyond, side_of
+from vecuq.ranker import Ranker
+from vecuq.report.sides import Side, as_came, clipped, rows_beyond, side_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,9 +30,7 @@ _SHADES = LinearSegmentedColormap.from_list("vecuq", ["#d8c35f", "#9b9374", "#6f
 _EDGE = "#8b949e"
 
 
-def score_map(
-    model: Any, rows: Any, *, columns: Sequence[str] | None = None, alpha: float | None = None, ax: Axes | None = None
-) -> Axes:
+def draw_map(ranker: Ranker, names: Sequence[str], values: Array, score: Array, threshold: float) -> Axes:
     """Draw rows by two of their columns, darker for more uncertain, over the level lines of the model's map.
 
     A line joins places of equal uncertainty, the other columns at their calibration medians; the bold one is the
@@ -42,56 +38,27 @@ def score_map(
     its other columns are high. The dashed box holds the rows that the map was fitted on. Rows more than one and a half
     calibration ranges outside of it are drawn at the edge, and counted. A single column is drawn against the
     uncertainty.
-
-    Parameters
-    ----------
-    model
-        A fitted :class:`vecuq.VecUQ`, :class:`vecuq.Ranker` or pipeline, or a :class:`vecuq.Gate` around one.
-    rows
-        New rows, as the model takes them. Of more than 4,000, a fixed random sample is drawn; incomplete rows are not.
-    columns
-        The two columns to draw; by default those whose rank correlation over the rows is nearest to zero.
-    alpha
-        The false-alarm rate of the threshold; by default that of the model's settings, for a gate the uncertainty up
-        to which it accepts.
-    ax
-        Axes to draw on; new ones without.
-
-    Examples
-    --------
-    >>> from vecuq import VecUQ, plots
-    >>> from vecuq.data import load_demo
-    >>> calibration, new = load_demo()
-    >>> axes = plots.score_map(VecUQ().fit(calibration), new, columns=["entropy", "knn"])
-    >>> axes.get_xlabel(), axes.get_ylabel()
-    ('entropy', 'knn')
     """
-    ranker, axes, line = ranker_in(model), panel(ax, height=4.8), threshold_of(model, alpha)
-    values = columns_of(model, rows)
-    names = drawn_columns(ranker, values) if columns is None else checked_columns(ranker, columns)
-    chosen = values[some_rows(values[:, ranker.active])]
-    score = ranker.rank_complete(chosen)[1] if len(chosen) else np.empty(0)
-    order = np.argsort(score, kind="stable")  # the most uncertain lie on top
-    sides = [side_of(ranker, name, chosen) for name in names]
-    if len(sides) == 1:
-        return _draw_curve(axes, sides[0], chosen[order], score[order], line)
-    return _draw_plane(axes, sides, chosen[order], score[order], line)
+    axes, order = panel(None, height=4.8), np.argsort(score, kind="stable")  # the most uncertain lie on top
+    sides = [side_of(ranker, name, values) for name in names]
+    draw = _draw_curve if len(sides) == 1 else _draw_plane
+    return draw(axes, sides, values[order], score[order], threshold)
 
 
-def _draw_plane(axes: Axes, sides: list[Side], values: Array, score: Array, line: Line) -> Axes:
+def _draw_plane(axes: Axes, sides: list[Side], values: Array, score: Array, threshold: float) -> Axes:
     x, y = sides
     heights = _heights(sides)
-    colours = _colours(score, heights, line)
-    lined = _draw_levels(axes, sides, heights, line, colours)
+    colours = _colours(score, heights, threshold)
+    lined = _draw_levels(axes, sides, heights, threshold, colours)
     _draw_box(axes, x, y)
     spots = np.column_stack([clipped(side, values) for side in sides])
-    _scatter(axes, spots, score, colours, line)
-    _colour_bar(axes, colours, line)
+    _scatter(axes, spots, score, colours, threshold)
+    _colour_bar(axes, colours, threshold)
     for side, letter in ((x, "x"), (y, "y")):
         axes.set(**{f"{letter}lim": as_came(side, np.array([side.first, side.last]))})
-    axis_names(axes, x.words, y.words)
-    handles = _handles(line, any_levels=lined, others=len(x.ranker.active) > 2)
-    legend(axes, handles=handles + _row_handles(line, len(score), rows_beyond(sides, values)))
+    name_axes(axes, x.words, y.words)
+    handles = _handles(threshold, any_levels=lined, others=len(x.ranker.active) > 2)
+    legend(axes, handles=handles + _row_handles(threshold, len(score), rows_beyond(sides, values)))
     return axes
 
 
@@ -108,7 +75,7 @@ def _heights(sides: list[Side]) -> Array | None:
     return np.asarray(ranker.rank_complete(points)[1].reshape(_GRID, _GRID))
 
 
-def _draw_levels(axes: Axes, sides: list[Side], heights: Array | None, line: Line, colours: Normalize) -> bool:
+def _draw_levels(axes: Axes, sides: list[Side], heights: Array | None, threshold: float, colours: Normalize) -> bool:
     """Draw lines of equal uncertainty, the threshold bold, and return whether there are any."""
     if heights is None:
         return False
@@ -117,8 +84,8 @@ def _draw_levels(axes: Axes, sides: list[Side], heights: Array | None, line: Lin
     levels = [at for at in _levels(colours) if low < at < high]
     if levels:
         axes.contour(x, y, heights, levels=levels, colors=GREY, linewidths=0.9, alpha=0.75, zorder=1.5)
-    if low < line.at < high:
-        axes.contour(x, y, heights, levels=[line.at], colors=INK, linewidths=2.4, zorder=1.6)
+    if low < threshold < high:
+        axes.contour(x, y, heights, levels=[threshold], colors=INK, linewidths=2.4, zorder=1.6)
     return bool(levels)
 
 
@@ -138,22 +105,22 @@ def _draw_box(axes: Axes, x: Side, y: Side) -> None:
     axes.add_patch(Rectangle(corner, *size, fill=False, color=GREY, linestyle="--", linewidth=1.4, zorder=1.7))
 
 
-def _colours(score: Array, heights: Array | None, line: Line) -> Normalize:
+def _colours(score: Array, heights: Array | None, threshold: float) -> Normalize:
     """Return one scale of colours for rows and lines, cut at twice the way from the lowest to the threshold."""
     seen = np.concatenate([score, [] if heights is None else heights.ravel()])
     low, high = (float(seen.min()), float(seen.max())) if len(seen) else (0.0, 1.0)
-    if np.isfinite(line.at):
-        low = min(low, line.at)
-        high = max(min(high, 2.0 * line.at - low), line.at)
+    if np.isfinite(threshold):
+        low = min(low, threshold)
+        high = max(min(high, 2.0 * threshold - low), threshold)
     return Normalize(low, max(high, low + 1e-9))
 
 
-def _scatter(axes: Axes, spots: Array, score: Array, colours: Normalize, line: Line) -> None:
+def _scatter(axes: Axes, spots: Array, score: Array, colours: Normalize, threshold: float) -> None:
     """Draw circles up to the threshold and diamonds above it."""
     if not len(score):
         axes.text(0.5, 0.5, "no row has a score", transform=axes.transAxes, ha="center", color=GREY, fontsize=12)
     size = 30 if len(score) < 1_500 else 14
-    above = score > line.at
+    above = score > threshold
     for chosen, marker, edge in ((~above, "o", _EDGE), (above, "D", VERMILION)):
         axes.scatter(
             spots[chosen, 0],
@@ -170,54 +137,55 @@ def _scatter(axes: Axes, spots: Array, score: Array, colours: Normalize, line: L
         )
 
 
-def _colour_bar(axes: Axes, colours: Normalize, line: Line) -> None:
+def _colour_bar(axes: Axes, colours: Normalize, threshold: float) -> None:
     """Say which colour is which uncertainty, with a tick for every line."""
     bar = axes.figure.colorbar(ScalarMappable(colours, _SHADES), ax=axes, pad=0.02, aspect=26)
     bar.set_label("uncertainty", fontsize=12, color=INK)
     bar.ax.tick_params(labelsize=11, colors=INK)
-    if np.isfinite(line.at):
-        bar.ax.axhline(line.at, color=INK, linewidth=2.4)
+    if np.isfinite(threshold):
+        bar.ax.axhline(threshold, color=INK, linewidth=2.4)
     first, last = _ends(colours)
     bar.set_ticks([at for at in _levels(colours) if first <= at <= last])
     bar.outline.set_visible(False)
 
 
-def _draw_curve(axes: Axes, side: Side, values: Array, score: Array, line: Line) -> Axes:
+def _draw_curve(axes: Axes, sides: list[Side], values: Array, score: Array, threshold: float) -> Axes:
     """Draw one column against the uncertainty: the map as a line, and the rows upon it."""
+    (side,) = sides
     ranker = side.ranker
     at = np.linspace(side.first, side.last, 4 * _GRID)
     points = np.tile(np.nan_to_num(ranker.kept.centre), (len(at), 1))
     points[:, side.place] = at
     axes.plot(as_came(side, at), ranker.rank_complete(points)[1], color=GREY, lw=1.6, zorder=1.5, label="the map")
-    colours = _colours(score, None, line)
-    _scatter(axes, np.column_stack([clipped(side, values), score]), score, colours, line)
-    if np.isfinite(line.at):
-        axes.axhline(line.at, color=INK, lw=2.4, label=f"{line.name} {line.at:.3g}")
+    colours = _colours(score, None, threshold)
+    _scatter(axes, np.column_stack([clipped(side, values), score]), score, colours, threshold)
+    if np.isfinite(threshold):
+        axes.axhline(threshold, color=INK, lw=2.4, label=f"threshold {threshold:.3g}")
     for end in (side.low, side.high):
         axes.axvline(float(as_came(side, np.array(end))), color=GREY, linestyle="--", lw=1.2)
-    axis_names(axes, side.words, "uncertainty")
+    name_axes(axes, side.words, "uncertainty")
     lines, _ = axes.get_legend_handles_labels()
-    legend(axes, handles=[*lines, *_row_handles(line, len(score), rows_beyond([side], values))])
+    legend(axes, handles=[*lines, *_row_handles(threshold, len(score), rows_beyond(sides, values))])
     return axes
 
 
-def _handles(line: Line, *, any_levels: bool, others: bool) -> list[Line2D]:
+def _handles(threshold: float, *, any_levels: bool, others: bool) -> list[Line2D]:
     """Return what the lines of a score map are called."""
     at_median = ", others at median" if others else ""
     handles = [Line2D([], [], color=GREY, lw=1.4, linestyle="--", label="calibration box")]
     if any_levels:
         handles.append(Line2D([], [], color=GREY, lw=0.9, label=f"equal uncertainty{at_median}"))
-    if np.isfinite(line.at):
-        handles.append(Line2D([], [], color=INK, lw=2.4, label=f"{line.name} {line.at:.3g}"))
+    if np.isfinite(threshold):
+        handles.append(Line2D([], [], color=INK, lw=2.4, label=f"threshold {threshold:.3g}"))
     return handles
 
 
-def _row_handles(line: Line, n_rows: int, n_beyond: int) -> list[Line2D]:
+def _row_handles(threshold: float, n_rows: int, n_beyond: int) -> list[Line2D]:
     """Return what the marks of rows are called, and how many rows are drawn at the edge."""
     look: dict[str, Any] = {"linestyle": "", "markersize": 6}
     handles = [Line2D([], [], marker="o", mfc=_SHADES(0.1), mec=_EDGE, label=f"rows ({n_rows:,})", **look)]
-    if np.isfinite(line.at):
-        handles.append(Line2D([], [], marker="D", mfc=_SHADES(0.9), mec=VERMILION, label=line.beyond, **look))
+    if np.isfinite(threshold):
+        handles.append(Line2D([], [], marker="D", mfc=_SHADES(0.9), mec=VERMILION, label="flagged", **look))
     if n_beyond:
         handles.append(Line2D([], [], marker="", label=f"{n_beyond:,} rows further out, at the edge", **look))
     return handles
