@@ -22,7 +22,7 @@ JOBS   ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 MINUTES ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz test-slow test-models test-adapters test-spark test-lowest check rooms format bench bench-quick gates reproduce docs dist recording clean
+.PHONY: help demo test fuzz test-slow test-models test-adapters test-spark test-lowest check rooms contract format bench bench-quick gates reproduce docs dist recording clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,6 +87,11 @@ check: $(STAMP) ## format, lint, types, import contracts
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Where Spark is installed (make test-spark), its cases are recorded with it.
+contract: $(STAMP) ## what changed of behaviour since the recording in contract/; ONLY='cli/score/*' for some cases
+	$(BIN)/python tools/contract.py --only '$(or $(ONLY),*)'
+	[ ! -f $(SPARK)/.installed ] || $(BIN)/python tools/contract.py --only 'python/spark*' --vecuq $(SPARK)/bin/vecuq
 
 rooms: $(STAMP) ## the map of the house: storeys, rooms, imports, lines
 	$(BIN)/python tools/rooms.py
