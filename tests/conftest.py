@@ -3,6 +3,7 @@
 import inspect
 import os
 import shutil
+import signal
 from functools import partialmethod
 
 import numpy as np
@@ -22,6 +23,13 @@ settings.register_profile("vecuq", deadline=None, suppress_health_check=[HealthC
 settings.load_profile("vecuq")
 # Tests side by side (pytest-xdist) run with COLUMNS=80; tables must not depend on who runs the tests.
 os.environ.pop("COLUMNS", None)
+# What a terminal or a build service sets may not change what the command line prints either.
+for name in ("FORCE_COLOR", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TERMINAL_WIDTH"):
+    os.environ.pop(name, None)
+# A shell starts jobs in the background with SIGINT ignored, and so would be every process that a test starts.
+# A handler, unlike an ignored signal, is not inherited by a new program: this run goes on ignoring, its children hear.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, lambda *_: None)
 # Click before 8.2, which the lowest typer takes, mixes both streams unless told otherwise, and holds stderr back.
 if "mix_stderr" in inspect.signature(CliRunner.__init__).parameters:
     from click.testing import _NamedTextIOWrapper

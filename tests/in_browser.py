@@ -44,7 +44,7 @@ def expect(browser):
     """What waits until a place of the page is as it should be; patient, since machines are busy."""
     from playwright.sync_api import expect as patient
 
-    patient.set_options(timeout=15_000)
+    patient.set_options(timeout=60_000)
     return patient
 
 
@@ -58,7 +58,7 @@ def tab(browser):
         context = browser.new_context(**looks, java_script_enabled=script)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(60_000)
         page.on("pageerror", lambda error: problems.append(f"error: {error}"))
         page.on("console", lambda said: problems.append(said.text) if _is_bad(said, allowed) else None)
         page.on("request", lambda asked: _note_elsewhere(asked, address, problems))

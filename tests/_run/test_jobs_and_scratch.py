@@ -37,7 +37,7 @@ def test_what_is_huge_is_not_kept():
 
 
 def test_threads_do_not_share_buffers():
-    both = Barrier(2, timeout=20)
+    both = Barrier(2, timeout=120)
 
     def work(value):
         mine = scratch("shared name", 1000)

@@ -14,8 +14,8 @@ def test_the_next_items_are_made_before_they_are_asked_for():
     stream = ahead((made[k].set() or k for k in range(10)), depth=2)
     assert next(stream) == 0
     # Nobody has asked for these two, and yet they come; a deadlock would end the wait.
-    assert made[1].wait(10.0)
-    assert made[2].wait(10.0)
+    assert made[1].wait(120)
+    assert made[2].wait(120)
     # Two lie ready and one is in the making: no more, however long we wait.
     assert not made[6].is_set()
     stream.close()
@@ -46,5 +46,5 @@ def test_a_consumer_that_stops_stops_the_thread_and_closes_the_source():
     stream = ahead(endless())
     next(stream)
     stream.close()
-    assert closed.wait(2.0)
+    assert closed.wait(120)
     assert threading.active_count() == before

@@ -27,7 +27,7 @@ def test_no_more_items_are_taken_than_may_run_at_once():
 
 def test_as_many_calls_run_at_once_as_there_are_jobs():
     together = threading.Barrier(3)
-    assert len(list(side_by_side(lambda _: together.wait(20), range(3), 3))) == 3
+    assert len(list(side_by_side(lambda _: together.wait(120), range(3), 3))) == 3
 
 
 def test_an_error_is_raised_without_waiting_for_the_calls_under_way():

@@ -34,7 +34,7 @@ REDIRECTED = re.compile(r"^(?P<command>.*?)\s+>\s*(?P<file>[\w./-]+)$", re.DOTAL
 FETCH = """import { readFileSync } from "node:fs";
 globalThis.fetch = async (name) => ({ text: async () => readFileSync(name, "utf8") });
 """
-SECONDS = 60  # after which a command is given up; nothing is asserted about time
+SECONDS = 300  # after which a command is given up; nothing is asserted about time
 
 
 class CommandError(AssertionError):

@@ -59,14 +59,9 @@ def test_killed_at_a_step_and_resumed_it_writes_the_same_bytes(drive, tmp_path):
 def started(folder):
     """Run the job in two processes of its own; what it says goes to a file."""
     words = [sys.executable, "-m", "vecuq", *WORDS, "--jobs", "2"]
-    how = {"cwd": folder, "preexec_fn": hear_interrupts}
+    how = {"cwd": folder}
     with (folder / "said").open("w") as said, subprocess.Popen(words, stdout=said, stderr=said, **how) as process:
         yield process
-
-
-def hear_interrupts():
-    """Undo what a shell does to jobs in the background, which ignore interrupts."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def finished(folder):

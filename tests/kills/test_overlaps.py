@@ -53,15 +53,25 @@ def test_of_twenty_overlapping_pairs_nothing_is_lost(drive, folder):
 
 
 def test_whoever_may_not_wait_is_refused_in_one_line_and_counts_nothing(drive, folder):
-    hold = "import time; from vecuq._files import locked\nwith locked('s.vecuq'): time.sleep(1.5)"
+    hold = "with locked('s.vecuq'): Path('held').touch(); until('refused')"
     words = ("monitor", "m.vecuq", "monday.csv", "--state", "s.vecuq", "--wait", "0.1")
-    held, refused = drive.at_once(folder, ("python", hold), ("python", f"import time; time.sleep(0.5)\n{cli(words)}"))
+    wait = f"until('held')\ntry:\n    {cli(words)}\nfinally: Path('refused').touch()"
+    held, refused = drive.at_once(folder, ("python", UNTIL + hold), ("python", UNTIL + wait))
     assert held["code"] == 0
     assert refused["code"] == 1
     note, error = refused["said"].splitlines()
     assert note == "note: s.vecuq is being written by another process; waiting up to 0.1 s for it."
     assert error == "error: s.vecuq is still being written by another process after 0.1 s; run again later."
     assert not (folder / "s.vecuq").exists()
+
+
+UNTIL = """
+import time
+from pathlib import Path
+from vecuq._files import locked
+def until(name):
+    while not Path(name).exists(): time.sleep(0.01)
+"""
 
 
 def cli(words):

@@ -34,16 +34,17 @@ def test_one_request_that_is_refused_spoils_no_other(world):
 
 def test_a_request_that_is_cancelled_while_it_waits_leaves_the_store_alive(world):
     async def talk(keeper):
-        hold = threading.Event()
-        first = asyncio.create_task(keeper._written(lambda: hold.wait(10)))
-        await asyncio.sleep(0.1)  # the writer is busy with it
+        busy, hold = threading.Event(), threading.Event()
+        first = asyncio.create_task(keeper._written(lambda: busy.set() or hold.wait(120)))
+        while not busy.is_set():
+            await asyncio.sleep(0.01)
         gone = asyncio.create_task(keeper.feedback([Feedback("gone", ood=True)]))
         await asyncio.sleep(0)
         gone.cancel()
         await asyncio.gather(gone, return_exceptions=True)
         hold.set()
         await first
-        async with asyncio.timeout(30):  # a store that has died would never answer
+        async with asyncio.timeout(120):  # a store that has died would never answer
             await keeper.feedback([Feedback("after", ood=True)])
         return gone.cancelled(), keeper.desk.store.n_feedback
 

@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import threading
-import time
 from typing import NamedTuple
 
 import pytest
@@ -208,14 +207,24 @@ def test_a_table_in_work_is_answered_before_the_service_ends(saved):
     with started(saved) as service, service.connect() as made:
         request = post(body, kind="text/csv", Accept=JSON)
         made.sendall(request[:-10])
-        time.sleep(0.1)  # it is accepted, and its end comes after the signal
+        wait_until(lambda: is_served(service), "it is accepted, and its end comes after the signal")
         service.process.send_signal(signal.SIGTERM)
-        time.sleep(0.1)
+        wait_until(lambda: not is_served(service), "nobody else is accepted")
         made.sendall(request[-10:])
         came = responses(made)
         assert came[0].status == 200
         assert len(came[0].said["rows"]) == 400_000
         assert service.process.wait(60) == 0
+
+
+def is_served(service):
+    """Whether a new connection is answered, as is then all that came before it."""
+    try:
+        with service.connect() as made:
+            made.sendall(head("/health", "GET"))
+            return responses(made)[0].status == 200
+    except (OSError, IndexError):
+        return False
 
 
 def grows(wrk, service, n_requests):

@@ -168,7 +168,7 @@ def started(arguments, key=None):
 def ended(process):
     """End a service as an operator does, and wait for it."""
     process.send_signal(signal.SIGTERM)
-    process.wait(30)
+    process.wait(120)
     process.stderr.close()
 
 
