@@ -1,20 +1,14 @@
-"""`vecuq measure` compares answers as its options say, prints how, and asks a model only once."""
+"""`vecuq measure` compares answers as its options say and prints how."""
 
 import json
-import sys
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
 QUESTION = "What is the capital of Australia?"
+JUDGE = ("--judge-url", "http://localhost:1/v1", "--judge-model", "m")
 SAMPLES = ["It is Sydney.", "The capital of Australia is Canberra.", "Canberra is the capital of Australia."]
-JUDGE = """
-import json, sys
-for line in sys.stdin:
-    asked = json.loads(line)
-    print(float(("Sydney" in asked["one"]) == ("Sydney" in asked["other"])), flush=True)
-"""
 
 
 @pytest.fixture
@@ -60,17 +54,6 @@ def test_the_sample_that_stands_for_the_answer_is_chosen_and_judged(run, answers
     assert list(table["consistency"]) == pytest.approx(values)
 
 
-def test_a_command_is_asked_once_and_the_cache_answers_the_second_time(run, answers, tmp_path):
-    program = tmp_path / "judge.py"
-    program.write_text(JUDGE)
-    options = ("--command", f"{sys.executable} {program}", "--cache", tmp_path / "cache.db")
-    first, table = measured(run, answers, tmp_path, *options)
-    second, again = measured(run, answers, tmp_path, *options)
-    assert "; 4 sent to a model" in first.stdout
-    assert "; 0 sent to a model" in second.stdout
-    assert list(table["consistency"]) == list(again["consistency"]) == [1.0, 0.0]
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -82,9 +65,8 @@ def test_a_command_is_asked_once_and_the_cache_answers_the_second_time(run, answ
         (["--answer", "best"], "--answer must be one of"),
         (["--embed-url", "http://localhost:1/v1"], "--embed-url and --embed-model must be given together"),
         (["--nli", "http://localhost:1/v1"], "--nli-model"),
-        (["--cache", "x.db"], "--cache keeps the results of a model"),
-        (["--command", "cat", "--similarity", "exact"], "does not use command"),
-        (["--command", "cat", "--judge-url", "http://localhost:1/v1", "--judge-model", "m"], "must choose between"),
+        ([*JUDGE, "--similarity", "exact"], "does not use judge"),
+        ([*JUDGE, "--nli", "http://localhost:1/v1", "--nli-model", "m"], "must choose between"),
     ],
 )
 def test_options_that_cannot_be_are_wrong_usage(run, answers, tmp_path, options, told):

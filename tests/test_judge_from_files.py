@@ -3,8 +3,8 @@
 import csv
 import json
 import re
-import shlex
-import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -19,7 +19,6 @@ from vecuq.workflows import hold_answers
 RUN = CliRunner()
 FIT = ("--wrong", "label", "--accuracy", "0.7", "--jobs", "1")
 MAP = "answer=said,samples=drawn,id=name"
-JUDGE = "import json, sys\nfor line in sys.stdin:\n    print(float(len(line) % 2), flush=True)\n"
 
 
 def vecuq(*words, code=0):
@@ -110,15 +109,38 @@ def test_without_labels_the_last_lines_say_how_to_add_them(tmp_path):
     assert load(tmp_path / "bot.vecuq").gate_ is None
 
 
-def test_gate_and_audit_take_the_program_that_a_pipeline_names(tmp_path):
-    (tmp_path / "judge.py").write_text(JUDGE)
-    program = ("--command", f"{shlex.quote(sys.executable)} {shlex.quote(str(tmp_path / 'judge.py'))}")
+class Judging(BaseHTTPRequestHandler):
+    """Says yes or no, by the length of what it is asked."""
+
+    def do_POST(self):
+        asked = self.rfile.read(int(self.headers["Content-Length"]))
+        content = json.dumps({"choices": [{"message": {"content": ("yes", "no")[len(asked) % 2]}}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def judge_url():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Judging)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+
+
+def test_gate_and_audit_take_the_model_that_a_pipeline_names(tmp_path, judge_url):
+    model = ("--judge-url", judge_url, "--judge-model", "m")
     path, bot = write_csv(tmp_path / "texts.csv", records(120, 0)), tmp_path / "bot.vecuq"
     later = write_csv(tmp_path / "later.csv", records(120, 1))
-    vecuq("fit", path, *FIT, "--measures", "consistency", *program, "-o", bot)
+    vecuq("fit", path, *FIT, "--measures", "consistency", *model, "-o", bot)
     for words in (("gate", bot, later, "--budget", "0.2", "-o", tmp_path / "b2.vecuq"), ("audit", bot, later)):
-        assert "command=" in vecuq(*words, "--wrong", "label", code=1).stderr.replace("--command", "command=")
-        vecuq(*words, "--wrong", "label", *program)
+        assert "judge" in vecuq(*words, "--wrong", "label", code=1).stderr
+        vecuq(*words, "--wrong", "label", *model)
 
 
 def test_a_pipeline_of_answers_keeps_no_state_and_says_what_to_do(tmp_path):

@@ -49,7 +49,7 @@ _REMEDIES = {
 }
 
 # What a pipeline of answers may compare texts with, and a file only names.
-_SUPPLIED = ("embed", "nli", "judge", "command", "similarity", "lexical")
+_SUPPLIED = ("embed", "nli", "judge", "similarity", "lexical")
 
 
 # What may hold a pipeline whose classifier a file cannot hold.
@@ -71,8 +71,8 @@ def load(source: Source, *, ranker: Any = None, estimator: Any = None, **supplie
         For an :class:`vecuq.EstimatorPipeline`, or a gate of one: its classifier, which no file holds. Without it the
         pipeline describes itself, and cannot measure rows; another classifier is refused.
     supplied
-        For a pipeline of answers that compares texts by a model: what it compares them with, ``embed=``, ``nli=``,
-        ``judge=`` or ``command=``, or a function as ``similarity=`` or ``lexical=``, as
+        For a pipeline of answers that compares texts by a model: what it compares them with, ``embed=``, ``nli=`` or
+        ``judge=``, or a function as ``similarity=`` or ``lexical=``, as
         :class:`vecuq.measures.text.TextSettings` takes it. A file only names these.
 
     Examples

@@ -19,7 +19,14 @@ COMMANDS: dict[str, str] = {
 }
 
 # Options by command: giving one prints this line and exits with code 2.
-OPTIONS: dict[str, dict[str, str]] = {}
+OPTIONS: dict[str, dict[str, str]] = {
+    command: {
+        "--command": "compare by a function in Python, TextSettings(judge=...), or put an endpoint before the program "
+        "and name it by --judge-url.",
+        "--cache": "put an endpoint that caches before the model; within one run nothing is sent twice.",
+    }
+    for command in ("measure", "fit", "score", "gate", "audit", "serve")
+}
 
 # Kinds of saved files: loading one raises ModelFileError with this line.
 KINDS: dict[str, str] = {}

@@ -1,10 +1,7 @@
-"""Models that compare texts: endpoints, an ONNX file, a command; and the file that keeps their results."""
+"""Models that compare texts: endpoints and an ONNX file; each is asked once."""
 
 import json
 import pickle
-import signal
-import sqlite3
-import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,8 +10,7 @@ import numpy as np
 import numpy.testing as npt
 import pytest
 
-from vecuq.compare import CommandJudge, EndpointEmbedding, EndpointJudge, EndpointNLI, OnnxNLI, Remembered
-from vecuq.compare.remembered import _key
+from vecuq.compare import EndpointEmbedding, EndpointJudge, EndpointNLI, OnnxNLI, Remembered
 from vecuq.errors import SettingError, TableError, VecuqError
 from vecuq.measures.text import TextSettings, measure_answer
 
@@ -113,18 +109,17 @@ def test_an_endpoint_survives_pickling_and_names_no_key(server):
     model = EndpointEmbedding(server.url, "small", api_key="a-secret-of-mine", on_retry=print)
     again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own
     assert again(["ab"]) == [[2.0, 1.0]]
-    assert "secret" not in model.name + model.identity
+    assert "secret" not in model.name
 
 
-def test_a_measure_by_embeddings_sends_each_text_once(server, tmp_path):
+def test_a_measure_by_embeddings_sends_each_text_once(server):
     server.answer = embedded
-    for sent in (3, 0):
-        server.requests.clear()
-        model = Remembered(EndpointEmbedding(server.url, "small"), tmp_path / "cache.db")
-        settings = TextSettings(similarity="embedding", embed=model)
+    model = Remembered(EndpointEmbedding(server.url, "small"))
+    settings = TextSettings(similarity="embedding", embed=model)
+    for _ in range(2):
         found = measure_answer({"text": "a", "samples": ["bbb", "a", "cc"]}, ["consistency", "degree_matrix"], settings)
         assert found.compared == f"small at {server.url[:-3]}"
-        assert sum(len(body["input"]) for _, body in server.requests) == model.n_asked == settings.n_asked == sent
+        assert sum(len(body["input"]) for _, body in server.requests) == model.n_asked == settings.n_asked == 3
 
 
 # The ONNX path
@@ -228,80 +223,7 @@ def test_a_missing_package_is_named(tiny_nli, monkeypatch):
         OnnxNLI(tiny_nli)(PAIRS)
 
 
-# A command
-
-ECHO = """
-import json, sys
-for line in sys.stdin:
-    asked = json.loads(line)
-    print(float(asked["one"][0] == asked["other"][0]), flush=True)
-"""
-
-
-def program(code):
-    return [sys.executable, "-c", code]
-
-
-def test_a_command_is_started_once_and_reads_pairs_as_json():
-    judge = CommandJudge(program(ECHO))
-    assert judge(ASKED) == [1.0, 1.0]
-    process = judge._process
-    assert judge([("", "a", "b")] * 3000) == [0.0] * 3000
-    assert judge._process is process
-    del judge
-    assert process.wait(10) is not None
-
-
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        ("print('x', flush=True); input()", "one number in .0, 1. per line; got 'x'"),
-        ("print(1.5, flush=True); input()", "got '1.5'"),
-        ("print('nan', flush=True); input()", "got 'nan'"),
-        ("raise SystemExit(3)", r"ended \(exit code 3\) after 0 of 2 lines"),
-        ("import sys; sys.stdin.read()", "took more than 0.5 s"),
-        ("while True: print(1, end='')", "got '1111"),
-    ],
-)
-def test_a_command_that_misbehaves_is_ended_and_named(code, told):
-    judge = CommandJudge(program(code), timeout=0.5 if "read" in code else 60.0)
-    with pytest.raises(TableError, match=told):
-        judge(ASKED)
-    assert judge._process is None
-
-
-def test_a_command_that_writes_more_than_it_was_asked_is_refused():
-    judge = CommandJudge(program(r"import sys; [(sys.stdout.write('1\n0\n'), sys.stdout.flush()) for _ in sys.stdin]"))
-    with pytest.raises(TableError, match="one line per pair; it wrote more"):
-        judge(ASKED[:1])
-
-
-def test_a_command_that_is_none_is_refused():
-    with pytest.raises(SettingError, match="cannot be started"):
-        CommandJudge("no-such-program-here")(ASKED)
-    with pytest.raises(SettingError, match="must name a program"):
-        CommandJudge("")
-    with pytest.raises(SettingError, match="No closing quotation"):
-        CommandJudge("judge 'it")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="processes have no groups there")
-def test_what_a_command_started_ends_with_it():
-    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(3600)'])"
-    judge = CommandJudge(program(code), timeout=1.0)
-    with pytest.raises(TableError, match="took more than 1 s"):  # an orphan that keeps the pipe would keep us waiting
-        judge(ASKED)
-
-
-def test_a_command_gets_no_shell(tmp_path):
-    marker = tmp_path / "made"
-    judge = CommandJudge(f"{sys.executable} -c 'raise SystemExit(0)' ; touch {marker}")
-    with pytest.raises(TableError, match="ended"):
-        judge(ASKED)
-    assert not marker.exists()
-
-
-# The file that keeps results
+# Results are remembered
 
 
 def counting():
@@ -314,116 +236,16 @@ def counting():
     return model, asked
 
 
-def test_a_second_run_asks_nothing(tmp_path):
-    for sent in (["a", "bb"], []):
-        model, asked = counting()
-        known = Remembered(model, tmp_path / "cache.db")
-        assert known(["a", "bb", "a"]).tolist() == [1.0, 2.0, 1.0]
-        assert asked == sent
-
-
-def test_another_model_has_results_of_its_own(tmp_path):
-    for name in ("one", "other"):
-        model, asked = counting()
-        model.identity = name
-        Remembered(model, tmp_path / "cache.db")(["a"])
-        assert asked == ["a"]
-
-
-def test_rows_of_numbers_come_back_to_the_bit(tmp_path):
-    vectors = np.random.default_rng(0).normal(size=(3, 5))
-    texts = ["a", "b", "c"]
-    first = Remembered(lambda _: vectors, tmp_path / "cache.db")(texts)
-    second = Remembered(lambda _: vectors, tmp_path / "cache.db")(texts)
-    npt.assert_array_equal(first, vectors)
-    npt.assert_array_equal(second, vectors)
-
-
-@pytest.mark.parametrize("content", [b"no database at all, but text " * 50, b"SQLite format 3\0" + b"\xff" * 4000])
-def test_a_damaged_cache_is_refused_with_what_to_do(tmp_path, content):
-    path = tmp_path / "cache.db"
-    path.write_bytes(content)
-    with pytest.raises(VecuqError, match="delete it"):
-        Remembered(counting()[0], path)(["a"])
-    assert path.read_bytes() == content
-
-
-def test_a_database_of_another_program_is_left_alone(tmp_path):
-    path = tmp_path / "other.db"
-    database = sqlite3.connect(path)
-    database.execute("CREATE TABLE mine (x)")
-    database.commit()
-    database.close()
-    before = path.read_bytes()
-    with pytest.raises(VecuqError, match="another program"):
-        Remembered(counting()[0], path)(["a"])
-    assert path.read_bytes() == before
-
-
-KEPT = "CREATE TABLE results (key BLOB PRIMARY KEY, result TEXT NOT NULL) WITHOUT ROWID"
-COUNTS_ON = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS key, x AS result FROM c"
-
-
-def made_by_a_stranger(path, *statements, result=None):
-    database = sqlite3.connect(path)
-    for statement in ("PRAGMA application_id = 0x76656375", *statements):
-        database.execute(statement)
-    if result is not None:
-        database.execute("INSERT INTO results VALUES (?, ?)", (_key("model", "a"), result))
-    database.commit()
-    database.close()
-
-
-@pytest.mark.parametrize(
-    "statements",
-    [
-        [f"CREATE VIEW results AS {COUNTS_ON}"],
-        [KEPT, "CREATE TRIGGER t AFTER INSERT ON results BEGIN DELETE FROM results; END"],
-        ["CREATE TABLE results (key, result)"],
-    ],
-)
-def test_a_cache_with_anything_but_its_table_is_refused_and_nothing_in_it_runs(tmp_path, statements):
-    made_by_a_stranger(tmp_path / "cache.db", *statements)
-    with pytest.raises(VecuqError, match="another program"):
-        Remembered(counting()[0], tmp_path / "cache.db")(["a"])
-
-
-@pytest.mark.parametrize("result", ['"x"', '{"a": 1}', "null", "[" * 100_000, "true", "[[1]]"])
-def test_a_cache_that_holds_something_else_than_numbers_is_refused(tmp_path, result):
-    made_by_a_stranger(tmp_path / "cache.db", KEPT, result=result)
-    with pytest.raises(VecuqError, match="delete it"):
-        Remembered(counting()[0], tmp_path / "cache.db")(["a"])
-
-
-def test_kept_results_of_another_length_are_refused(tmp_path):
-    made_by_a_stranger(tmp_path / "cache.db", KEPT, result="[1, 2, 3]")
-    with pytest.raises(TableError, match="differ in length"):
-        Remembered(counting()[0], tmp_path / "cache.db")(["a", "b"])
-
-
-WRITER = """
-import sys
-from vecuq.compare import Remembered
-known = Remembered(lambda items: [float(item) for item in items], sys.argv[1])
-print("ready", flush=True)
-for k in range(int(sys.argv[2]), 10**9 if sys.argv[3] == "on" else int(sys.argv[2]) + 200):
-    known([str(k)])
-"""
-
-
-def test_two_processes_share_a_cache_and_a_killed_one_leaves_it_whole(tmp_path):
-    path = str(tmp_path / "cache.db")
-    run = [sys.executable, "-c", WRITER, path]
-    killed = subprocess.Popen([*run, "1000", "on"], stdout=subprocess.PIPE)
-    others = [subprocess.Popen([*run, start, "end"], stdout=subprocess.PIPE) for start in ("0", "100")]
-    for process in (killed, *others):
-        process.stdout.readline()
-    assert [process.wait(120) for process in others] == [0, 0]
-    killed.send_signal(signal.SIGKILL)
-    killed.wait(60)
-    for process in (killed, *others):
-        process.stdout.close()
+def test_a_model_is_asked_about_each_item_once():
     model, asked = counting()
-    model.__name__ = "<lambda>"
-    assert Remembered(model, path)([str(k) for k in range(300)]).tolist() == list(range(300))
-    assert asked == []
+    known = Remembered(model)
+    assert known(["a", "bb", "a"]).tolist() == [1.0, 2.0, 1.0]
+    assert known(["bb", "ccc"]).tolist() == [2.0, 3.0]
+    assert asked == ["a", "bb", "ccc"]
+
+
+def test_rows_of_another_length_are_refused():
+    known = Remembered(lambda items: [[1.0] * len(items[0])])
+    known(["a"])
+    with pytest.raises(TableError, match="rows of one length"):
+        known(["a", "bb"])

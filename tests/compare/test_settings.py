@@ -47,7 +47,6 @@ def test_what_runs_is_named_and_supplied_again():
     [
         TextSettings(similarity="embedding", embed=embed),
         TextSettings(similarity="judge", judge=same_start),
-        TextSettings(similarity="command", command=same_start),
         TextSettings(similarity="nli", nli=embed),
         TextSettings(similarity=same_start),
         TextSettings(similarity=Comparison("mine", same_start)),
@@ -60,6 +59,15 @@ def test_a_comparison_that_was_not_supplied_says_what_it_needs(settings):
     [field] = [name for name, value in saved.items() if isinstance(value, dict)]
     with pytest.raises(SettingError, match=f"need {field}= again"):
         measure_answer(ANSWERS, ["consistency"], loaded)
+
+
+def test_settings_of_a_program_that_compared_are_read_as_those_of_a_judge():
+    plain = TextSettings().to_dict()
+    assert TextSettings.from_dict({**plain, "command": None}) == TextSettings()
+    saved = {**plain, "similarity": "command", "command": {"needs": "same_start"}}
+    assert TextSettings.from_dict(saved, judge=same_start) == TextSettings(similarity="judge", judge=same_start)
+    with pytest.raises(SettingError, match="need judge= again"):
+        measure_answer(ANSWERS, ["consistency"], TextSettings.from_dict(saved))
 
 
 def test_another_model_than_the_one_named_is_a_warning():

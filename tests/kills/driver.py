@@ -21,7 +21,14 @@ STEPS = ("replace", "rename", "link", "unlink", "rmdir", "mkdir", "fsync", "writ
 # What commands import late, or again and again if nobody did before.
 MODULES = (
     *("array_api_compat.numpy", "jinja2", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "pyarrow.csv"),
-    *("pyarrow.parquet", "rich.table", "safetensors.numpy", "vecuq.data", "vecuq.pipeline", "vecuq.workflows.ranking"),
+    *(
+        "pyarrow.parquet",
+        "rich.table",
+        "safetensors.numpy",
+        "vecuq.data",
+        "vecuq.pipeline",
+        "vecuq.workflows.demonstration",
+    ),
     *("matplotlib.backends.backend_svg", "rich._emoji_codes", "vecuq.workflows.studies"),
 )
 

@@ -1,12 +1,8 @@
 """Every command that writes, killed while it writes: nothing is torn, and the next run leaves nothing behind."""
 
 import json
-import shlex
 import shutil
-import sqlite3
-import sys
 import typing
-from contextlib import closing
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -52,15 +48,8 @@ if Path("out.vecuq").exists():
 else:
     exec(DECIDE)
 """.replace("DECIDE", repr(DECIDE))
-# Texts are compared by a program, whose results are kept in a file.
-JUDGE = """
-import json, sys
-for line in sys.stdin:
-    asked = json.loads(line)
-    print(float(asked["one"] == asked["other"]), flush=True)
-"""
-CACHED = ("--jobs", "1", "--command", f"{shlex.quote(sys.executable)} judge.py", "--cache", "kept.db")
-FIT_ANSWERS = ("fit", "sampled.jsonl", "--measures", "consistency", *CACHED, "-o", "out.vecuq")
+ALONE = ("--jobs", "1")
+FIT_ANSWERS = ("fit", "sampled.jsonl", "--measures", "consistency", *ALONE, "-o", "out.vecuq")
 WRITERS = {
     "fit": Writer(("fit", "c.csv", *COLUMNS, "-o", "out.vecuq"), ("out.vecuq",)),
     "score": Writer(("score", "m.vecuq", "n.csv", "-o", "out.parquet"), ("out.parquet",)),
@@ -70,19 +59,12 @@ WRITERS = {
         ("measure", "answers.jsonl", "--jobs", "1", "--measures", "msp,perplexity", "-o", "out.parquet"),
         ("out.parquet",),
     ),
-    "measure by a model": Writer(
-        ("measure", "sampled.jsonl", "--measures", "consistency", *CACHED, "-o", "out.parquet"),
-        ("out.parquet", "kept.db"),
-    ),
-    "fit answers": Writer(FIT_ANSWERS, ("out.vecuq", "kept.db")),
-    "score answers": Writer(
-        ("score", "bot.vecuq", "sampled.jsonl", *CACHED, "-o", "out.parquet"), ("out.parquet", "kept.db")
-    ),
+    "fit answers": Writer(FIT_ANSWERS, ("out.vecuq",)),
+    "score answers": Writer(("score", "bot.vecuq", "sampled.jsonl", *ALONE, "-o", "out.parquet"), ("out.parquet",)),
     "gate answers": Writer(
-        ("gate", "bot.vecuq", "labelled.jsonl", "--wrong", "label", "--budget", "0.2", *CACHED, "-o", "out.vecuq"),
-        ("out.vecuq", "kept.db"),
+        ("gate", "bot.vecuq", "labelled.jsonl", "--wrong", "label", "--budget", "0.2", *ALONE, "-o", "out.vecuq"),
+        ("out.vecuq",),
     ),
-    "audit answers": Writer(("audit", "judge.vecuq", "labelled.jsonl", "--wrong", "label", *CACHED), ("kept.db",)),
     "evaluate": Writer(
         ("evaluate", "n.csv", *COLUMNS, "--error", "is_ood", *FEW, "-o", "out.csv", "--curves", "curves.csv"),
         ("out.csv", "curves.csv"),
@@ -124,7 +106,7 @@ READ = {
     "score": {"samples"},
     # The service writes for as long as it runs; it is killed in tests/service.
     "report": {"calibration"},
-    "serve": {"certificate", "certificate_key", "store", "cache"},
+    "serve": {"certificate", "certificate_key", "store"},
 }
 
 
@@ -171,7 +153,6 @@ def write_inputs(folder, seed):
     (folder / "sampled.jsonl").write_text("".join(json.dumps(line) + "\n" for line in sampled))
     labelled = [{**line, "id": f"l{k}", "label": k % 4 == 0} for k, line in enumerate(sampled)]
     (folder / "labelled.jsonl").write_text("".join(json.dumps(line) + "\n" for line in labelled))
-    (folder / "judge.py").write_text(JUDGE)
     scored = ScoreTable.of({"entropy": rng.gamma(1.0, size=120), "knn": rng.gamma(2.0, size=120)})
     (folder / "s.sqlite").write_bytes(store_bytes(fit_ranker(scored), scored, word=f"seed {seed}"))
 
@@ -192,9 +173,6 @@ def begun(drive, tmp_path_factory):
                 assert drive(before, *WRITERS["gate"].words[:7], "-o", "g.vecuq")["code"] == 0
             if "bot.vecuq" in WRITERS[name].words:
                 assert drive(before, *FIT_ANSWERS[:-1], "bot.vecuq")["code"] == 0
-            if "judge.vecuq" in WRITERS[name].words:
-                fit = ("fit", "labelled.jsonl", "--wrong", "label", "--accuracy", "0.5", *FIT_ANSWERS[2:-1])
-                assert drive(before, *fit, "judge.vecuq")["code"] == 0
             done = drive(before, *WRITERS[name].words)
             assert done["code"] == 0, done
             write_inputs(before, 0)
@@ -209,9 +187,6 @@ def begun(drive, tmp_path_factory):
 
 def content(path):
     """Return what a file says; of a monitor's state and of a gate without the time, which they know too."""
-    if path.suffix == ".db":
-        with closing(sqlite3.connect(path)) as database:
-            return set(database.execute("SELECT * FROM results"))
     found = load(path) if path.name == "out.vecuq" else None
     if found.__class__.__name__ == "Monitor":
         return found.rows, found.evidence, len(found.counted)
@@ -243,9 +218,7 @@ def check_kill(drive, begun, name, tmp_path, **kill):
         inside = [folder / output] if (folder / output).is_file() else list((folder / output).glob("[!.]*"))
         for path in inside:
             place = str(path.relative_to(folder))
-            if path.suffix == ".db":
-                assert old[place] <= content(path) <= new[place]
-            elif name == "ask":
+            if name == "ask":
                 assert content(path).startswith(old[place])
                 assert (content(path) + new[place][len(content(path)) :]) == new[place]
             else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -26,7 +25,7 @@ Similarity = Annotated[
     str | None,
     _option(
         "auto (final answers where there are some, content words elsewhere), exact, numeric, choice, rouge_l, rouge_1, "
-        "rouge_2, bleu, jaccard; with a model: embedding, nli, judge, command.",
+        "rouge_2, bleu, jaccard; with a model: embedding, nli, judge.",
         "NAME",
         show_default="auto, or the model that is given",
     ),
@@ -55,17 +54,10 @@ Nli = Annotated[
 NliModel = Annotated[str | None, _option("With a URL in --nli: the model's name there.", "NAME")]
 JudgeUrl = Annotated[str | None, _option("Endpoint of a language model that judges whether two answers agree.", "URL")]
 JudgeModel = Annotated[str | None, _option("The model's name there.", "NAME")]
-Command = Annotated[
-    str | None,
-    _option("Program that reads pairs as JSON lines and writes a number in [0, 1] per line; see docs.", "PROGRAM"),
-]
-Cache = Annotated[
-    Path | None, _option("File that keeps the results of a model, so that a second run costs nothing.", "FILE")
-]
 ApiKeyEnv = Annotated[str | None, _option("Environment variable with the key of the endpoints.", "NAME")]
 NAMES = (
     *("similarity", "extract", "strip_think", "answer", "embed_url", "embed_model", "nli", "nli_model"),
-    *("judge_url", "judge_model", "command", "cache", "api_key_env"),
+    *("judge_url", "judge_model", "api_key_env"),
 )
 
 
@@ -74,7 +66,6 @@ _BY_MODEL = {
     "embedding": ("embed", "--embed-url and --embed-model"),
     "nli": ("nli", "--nli"),
     "judge": ("judge", "--judge-url and --judge-model"),
-    "command": ("command", "--command"),
 }
 
 
@@ -83,8 +74,6 @@ def text_settings(given: Mapping[str, Any]) -> text.TextSettings:
     from vecuq.measures import text
 
     models = supplied_models(given)
-    if given["cache"] is not None and not models:
-        raise SettingError("--cache keeps the results of a model; give one, such as --judge-url.")
     return text.TextSettings(
         similarity=_similarity(given["similarity"], models),
         extract=given["extract"],
@@ -113,14 +102,13 @@ def _similarity(name: str | None, models: Mapping[str, Any]) -> str:
         if len(models) > 1:
             raise SettingError(f"--similarity must choose between {[by_model.get(one, one) for one in models]}.")
         return next((by_model.get(one, one) for one in models), "auto")
-    unused = [one for one in models if one in ("judge", "command") and one != name]
-    if unused:
-        raise SettingError(f"--similarity {name} does not use {unused[0]}; leave it out, or choose it.")
+    if "judge" in models and name != "judge":
+        raise SettingError(f"--similarity {name} does not use judge; leave it out, or choose it.")
     return name
 
 
 def _models(given: Mapping[str, Any]) -> dict[str, Any]:
-    from vecuq.compare import CommandJudge, EndpointEmbedding, EndpointJudge, Remembered
+    from vecuq.compare import EndpointEmbedding, EndpointJudge, Remembered
 
     key = key_from(given["api_key_env"])
     found: dict[str, Any] = {}
@@ -130,9 +118,7 @@ def _models(given: Mapping[str, Any]) -> dict[str, Any]:
         found["nli"] = _nli(given, key)
     if given["judge_url"] is not None:
         found["judge"] = EndpointJudge(given["judge_url"], given["judge_model"], api_key=key, on_retry=note)
-    if given["command"] is not None:
-        found["command"] = CommandJudge(given["command"])
-    return {name: Remembered(model, given["cache"]) for name, model in found.items()}
+    return {name: Remembered(model) for name, model in found.items()}
 
 
 def _nli(given: Mapping[str, Any], key: str | None) -> Any:

@@ -115,8 +115,6 @@ def fit(
     nli_model: comparing.NliModel = None,
     judge_url: comparing.JudgeUrl = None,
     judge_model: comparing.JudgeModel = None,
-    command: comparing.Command = None,
-    cache: comparing.Cache = None,
     api_key_env: comparing.ApiKeyEnv = None,
     engine: EngineName = None,
     scheduler: Scheduler = None,

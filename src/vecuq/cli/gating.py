@@ -108,8 +108,6 @@ def gate(
     nli_model: comparing.NliModel = None,
     judge_url: comparing.JudgeUrl = None,
     judge_model: comparing.JudgeModel = None,
-    command: comparing.Command = None,
-    cache: comparing.Cache = None,
     api_key_env: comparing.ApiKeyEnv = None,
 ) -> None:
     """Find with labelled rows which answers may be trusted, and save the proof as a gate.
@@ -259,8 +257,6 @@ def audit(
     nli_model: comparing.NliModel = None,
     judge_url: comparing.JudgeUrl = None,
     judge_model: comparing.JudgeModel = None,
-    command: comparing.Command = None,
-    cache: comparing.Cache = None,
     api_key_env: comparing.ApiKeyEnv = None,
 ) -> None:
     """Check with later labels whether a gate has kept its promise.

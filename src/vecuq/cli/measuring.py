@@ -151,8 +151,6 @@ def measure(
     nli_model: comparing.NliModel = None,
     judge_url: comparing.JudgeUrl = None,
     judge_model: comparing.JudgeModel = None,
-    command: comparing.Command = None,
-    cache: comparing.Cache = None,
     api_key_env: comparing.ApiKeyEnv = None,
     no_formulas: NoFormulas = False,
     force: Force = False,

@@ -108,8 +108,6 @@ def score(
     nli_model: comparing.NliModel = None,
     judge_url: comparing.JudgeUrl = None,
     judge_model: comparing.JudgeModel = None,
-    command: comparing.Command = None,
-    cache: comparing.Cache = None,
     api_key_env: comparing.ApiKeyEnv = None,
     parts: Parts = False,
     resume: Resume = False,

@@ -56,8 +56,6 @@ def serve(
     nli_model: comparing.NliModel = None,
     judge_url: comparing.JudgeUrl = None,
     judge_model: comparing.JudgeModel = None,
-    command: comparing.Command = None,
-    cache: comparing.Cache = None,
     model_key_env: options.ModelKeyEnv = None,
 ) -> None:
     """Serve saved models over HTTP, with feedback and a page to work in.

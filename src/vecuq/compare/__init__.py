@@ -41,14 +41,12 @@ from vecuq.compare.supplied import Absent, as_needed, name_of, needed_name
 from vecuq.compare.thinking import has_thinking, without_thinking
 
 if TYPE_CHECKING:
-    from vecuq.compare.command import CommandJudge
     from vecuq.compare.endpoints import EndpointEmbedding, EndpointJudge, EndpointNLI
     from vecuq.compare.onnx_nli import OnnxNLI
     from vecuq.compare.remembered import Remembered
 
-# Models and their cache are imported on first use: most comparisons need none.
+# Models are imported on first use: most comparisons need none.
 _OF_MODELS = {
-    "CommandJudge": "command",
     "EndpointEmbedding": "endpoints",
     "EndpointJudge": "endpoints",
     "EndpointNLI": "endpoints",
@@ -64,7 +62,6 @@ __all__ = [
     "STEMS",
     "WITHOUT_SPACES",
     "Absent",
-    "CommandJudge",
     "Comparison",
     "EndpointEmbedding",
     "EndpointJudge",

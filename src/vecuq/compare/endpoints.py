@@ -42,10 +42,6 @@ class _Endpoint:
         self.name = f"{model} at {self._sender.place}"
 
     @property
-    def identity(self) -> str:
-        return f"{type(self).__name__} 1: {self.model} at {self._made[0].strip().rstrip('/')}"
-
-    @property
     def sender(self) -> Sender:
         """What sends requests."""
         if self._sender is None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +35,6 @@ class OnnxNLI:
         self.path = existing_file(given / "model.onnx" if given.is_dir() else given)
         self.name = self.path.name if self.path.name != "model.onnx" else f"{self.path.parent.name}/model.onnx"
         existing_file(self.path.parent / "tokenizer.json")
-
-    @cached_property
-    def identity(self) -> str:
-        """The content of the model, its tokenizer and the order of its classes."""
-        digest = hashlib.sha256()
-        for file in (self.path, self.path.parent / "tokenizer.json"):
-            with file.open("rb") as opened:
-                while block := opened.read(2**20):
-                    digest.update(block)
-        return f"OnnxNLI 1: {digest.hexdigest()} {_order(self.path.parent)}"
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> Array:
         """Return the probabilities of contradiction, neutral and entailment, (pairs, 3)."""

@@ -12,7 +12,7 @@ _MOST_LETTERS = 300
 
 
 class Absent:
-    """Stands for a function, endpoint, command or model file that is known by its name only. Using it is an error.
+    """Stands for a function, endpoint or model file that is known by its name only. Using it is an error.
 
     Examples
     --------

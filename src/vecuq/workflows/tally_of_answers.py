@@ -53,7 +53,7 @@ class MeasuredAnswers:
     compared
         How texts were compared, and in how many questions.
     n_asked
-        How many texts or pairs were sent to a model; None where there is no model. Those in the cache are not sent.
+        How many texts or pairs were sent to a model; None where there is no model.
     n_thinking
         Questions whose answers contain thinking that was not stripped.
     n_unfound
@@ -180,7 +180,7 @@ class AnswerTally:
 
     @property
     def _has_model(self) -> bool:
-        return any(isinstance(self.settings.get(name), dict) for name in ("embed", "nli", "judge", "command"))
+        return any(isinstance(self.settings.get(name), dict) for name in ("embed", "nli", "judge"))
 
     def refuse_empty(self, measures: Iterable[str], *, notes: Sequence[str] = ()) -> None:
         """Raise if no answer allows any measure; ``notes`` of the reader may say why."""

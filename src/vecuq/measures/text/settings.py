@@ -31,7 +31,7 @@ MERGES = ("entailment", "no_contradiction")
 OF = ("answer", "samples")
 ANSWERS = ("first", "majority", "medoid")
 # Comparisons by a model, and the setting that holds the model.
-BY_MODEL = {"embedding": "embed", "nli": "nli", "judge": "judge", "command": "command"}
+BY_MODEL = {"embedding": "embed", "nli": "nli", "judge": "judge"}
 SIMILARITIES = (*COMPARISONS, *BY_MODEL)
 
 
@@ -44,9 +44,8 @@ class TextSettings:
     similarity
         How texts are compared: ``"auto"`` (final answers where there are some, content words elsewhere), ``"exact"``,
         ``"numeric"``, ``"choice"``, ``"rouge_l"``, ``"rouge_1"``, ``"rouge_2"``, ``"bleu"``, ``"jaccard"``;
-        ``"embedding"``, ``"nli"``, ``"judge"`` or ``"command"``, which need the setting of that name (``embed`` for
-        embeddings); a function of two texts, a :class:`Comparison`; or ``"recorded"``: the records contain the
-        similarities.
+        ``"embedding"``, ``"nli"`` or ``"judge"``, which need the setting of that name (``embed`` for embeddings); a
+        function of two texts, a :class:`Comparison`; or ``"recorded"``: the records contain the similarities.
     nli
         A function from pairs (premise, hypothesis) to probabilities (pairs, 3) of contradiction, neutral, entailment;
         or ``"recorded"``; or None.
@@ -80,9 +79,8 @@ class TextSettings:
         largest class of meaning (``"majority"``), or the one most similar to the others (``"medoid"``).
     embed
         A function from a list of texts to an array (texts, d), for ``similarity="embedding"``.
-    judge, command
-        Functions from triples (question, one text, another) to one number in [0, 1] each, for ``similarity="judge"``
-        and ``"command"``.
+    judge
+        A function from triples (question, one text, another) to one number in [0, 1] each, for ``similarity="judge"``.
 
     Examples
     --------
@@ -110,7 +108,6 @@ class TextSettings:
     answer: str = "first"
     embed: Callable[..., Any] | None = None
     judge: Callable[..., Any] | None = None
-    command: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
         self._check_comparison()
@@ -136,7 +133,7 @@ class TextSettings:
         elif not _is_recorded(self.similarity):
             comparison_of(self.similarity)
         comparison_of(self.lexical)
-        for field in ("embed", "judge", "command"):
+        for field in ("embed", "judge"):
             model = getattr(self, field)
             if model is not None and not callable(model):
                 raise SettingError(f"{field} must be a function or None; got {model!r}.")
@@ -161,8 +158,7 @@ class TextSettings:
             return embeddings(self.embed, name=name_of(self.embed)) if self.embed is not None else _lacking("embed")
         if self.similarity == "nli":
             return entailment(self.nli) if callable(self.nli) else _lacking("nli")
-        model = self.judge if self.similarity == "judge" else self.command
-        return judgement(model, name=name_of(model)) if model is not None else _lacking(self.similarity)
+        return judgement(self.judge, name=name_of(self.judge)) if self.judge is not None else _lacking("judge")
 
     def prepared(self, given: Any) -> Comparison:
         """Return a comparison of what ``extract`` and ``strip_think`` leave of the texts."""
@@ -190,6 +186,7 @@ class TextSettings:
         raises a :class:`vecuq.errors.SettingError` with its name.
         """
         known = [field.name for field in fields(cls)]
+        saved = _without_command(saved)
         unknown = [name for name in (*saved, *supplied) if name not in known]
         if unknown:
             raise SettingError(f"TextSettings has no {unknown}. It has {known}.")
@@ -199,11 +196,19 @@ class TextSettings:
     @property
     def n_asked(self) -> int:
         """How many items were sent to the models so far, where they count."""
-        return sum(getattr(model, "n_asked", 0) for model in (self.embed, self.nli, self.judge, self.command))
+        return sum(getattr(model, "n_asked", 0) for model in (self.embed, self.nli, self.judge))
 
     def __getstate__(self) -> dict[str, Any]:
         # Comparisons are made again from the settings: their functions may not survive pickling.
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def _without_command(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of 0.2 as those of today: the program that compared two texts is a judge."""
+    found = {name: value for name, value in saved.items() if name != "command"}
+    if saved.get("similarity") == "command":
+        found |= {"similarity": "judge", "judge": saved.get("command")}
+    return found
 
 
 def _restored(field: str, value: Any, supplied: Mapping[str, Any]) -> Any:
