@@ -82,7 +82,7 @@ class ClassifierOutputs:
         made = ClassifierOutputs(
             _split_members(probs if logits is None else logits),
             logits is None,
-            None if embeddings is None else _as_array(embeddings),
+            None if embeddings is None else as_numbers(embeddings),
             None if labels is None else np.asarray(labels),
             None if ids is None else np.asarray(ids),
             temperature,
@@ -194,7 +194,8 @@ def _logs(probabilities: Array, start: int) -> Array:
         return np.asarray(np.log(probabilities))
 
 
-def _as_array(data: Any) -> Any:
+def as_numbers(data: Any) -> Any:
+    """Return an array of numbers of any library as one of NumPy."""
     if hasattr(data, "detach"):  # a torch tensor, perhaps on another device
         data = data.detach().cpu()
     array = data if isinstance(data, np.ndarray) else np.asarray(data)
@@ -204,7 +205,7 @@ def _as_array(data: Any) -> Any:
 
 
 def _split_members(data: Any) -> tuple[Any, ...]:
-    parts = [_as_array(part) for part in data] if isinstance(data, list | tuple) else [_as_array(data)]
+    parts = [as_numbers(part) for part in data] if isinstance(data, list | tuple) else [as_numbers(data)]
     members = [member for part in parts for member in (list(part) if part.ndim > 2 else [part])]
     if not members or any(member.ndim != 2 or member.shape[1] == 0 for member in members):
         raise TableError(

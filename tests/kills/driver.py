@@ -20,7 +20,7 @@ STEPS = ("replace", "rename", "link", "unlink", "rmdir", "mkdir", "fsync", "writ
 
 # What commands import late, or again and again if nobody did before.
 MODULES = (
-    *("array_api_compat.numpy", "jinja2", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "pyarrow.csv"),
+    *("jinja2", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "pyarrow.csv"),
     *(
         "pyarrow.parquet",
         "rich.table",

@@ -1,4 +1,4 @@
-"""Confidence measures against closed forms, and every measure on arrays of other libraries."""
+"""Confidence measures against closed forms, and arrays of other libraries."""
 
 import numpy as np
 import numpy.testing as npt
@@ -64,39 +64,27 @@ def test_a_row_that_is_no_number_has_no_confidence(name):
     npt.assert_array_equal(np.isnan(FUNCTIONS[name](logits)), [False, True])
 
 
-def other_library(name, logits):
-    if name == "array_api_strict":
-        library = pytest.importorskip(name, reason="array-api-strict is not installed")
-        return library.asarray(logits), library.float64
-    if name == "torch":
-        library = pytest.importorskip(name, reason="torch is not installed; nothing here requires it")
-        return library.as_tensor(logits), library.float64
-    pytest.importorskip("jax", reason="JAX is not installed; nothing here requires it")
-    import jax.numpy
+class Tensor:
+    """An array of another library, on another device: as torch, it wants to be detached and copied first."""
 
-    array = jax.numpy.asarray(logits)
-    return array, jax.numpy.asarray(1.0).dtype
+    def __init__(self, values, on_cpu=False):
+        self.values, self.on_cpu = values, on_cpu
 
+    def detach(self):
+        return self
 
-RISKS = [
-    {"kind": kind, "rule": rule, "truth": i, "prediction": j}
-    for kind in ("bayes", "excess", "total")
-    for rule in ("log", "brier", "spherical", "zero-one")
-    for i, j in ((1, 1), (2, 3), (3, 2))
-]
+    def cpu(self):
+        return Tensor(self.values, on_cpu=True)
+
+    def __array__(self, dtype=None, copy=None):
+        assert self.on_cpu
+        return self.values
 
 
-@pytest.mark.parametrize("library", ["array_api_strict", "torch", "jax"])
-def test_arrays_of_other_libraries_come_back_as_such(library):
+def test_arrays_of_other_libraries_are_read_as_numpy():
     logits = np.random.default_rng(0).normal(size=(3, 20, 4)).astype(np.float32)
-    array, dtype = other_library(library, logits)
-    for function in FUNCTIONS.values():
-        found = function(array)
-        assert type(found) is type(array)
-        assert found.dtype == dtype
-        npt.assert_allclose(np.asarray(found), function(logits), rtol=1e-5, atol=1e-6)
-        npt.assert_allclose(np.asarray(function([array[k, ...] for k in range(3)])), function(logits), atol=1e-5)
-    for asked in RISKS:
-        found = measures.risk(array, **asked)
-        assert type(found) is type(array)
-        npt.assert_allclose(np.asarray(found), measures.risk(logits, **asked), rtol=1e-5, atol=1e-6)
+    for function in (*FUNCTIONS.values(), measures.risk):
+        expected = function(logits)
+        assert expected.dtype == np.float64
+        npt.assert_array_equal(function(Tensor(logits)), expected)
+        npt.assert_array_equal(function([Tensor(member) for member in logits]), expected)

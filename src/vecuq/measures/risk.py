@@ -19,9 +19,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from vecuq._check import one_of
 from vecuq.errors import SettingError
-from vecuq.measures.arrays import in_row_blocks, members_first, namespace, one_hot, probabilities
+from vecuq.measures.arrays import Array, in_row_blocks, members_first, one_hot, probabilities, vecdot
 
 KINDS = ("total", "bayes", "excess")
 RULES = ("log", "brier", "spherical", "zero-one")
@@ -35,14 +37,14 @@ def risk(
     rule: str = "log",
     truth: int = 1,
     prediction: int = 1,
-) -> Any:
+) -> Array:
     """Return one kind of risk per row.
 
     Parameters
     ----------
     logits
-        Logits of an ensemble, shape (members, rows, classes), or of one model, (rows, classes); NumPy, torch or JAX.
-        Log-probabilities are logits too, so probabilities p go in as log p.
+        Logits of an ensemble, shape (members, rows, classes), or of one model, (rows, classes), as arrays of
+        any library. Log-probabilities are logits too, so probabilities p go in as log p.
     kind
         ``"total"``, ``"bayes"`` (of the truth alone; ``prediction`` does not matter) or ``"excess"``.
     rule
@@ -53,8 +55,8 @@ def risk(
     Returns
     -------
     array
-        Shape (rows,), of the library the logits came from; higher = more uncertain. Range: Bayes risk in [0, log K] for
-        ``"log"`` and in [0, 1] for the other rules; excess risk at least 0.
+        Shape (rows,); higher = more uncertain. Range: Bayes risk in [0, log K] for ``"log"`` and in [0, 1] for the
+        other rules; excess risk at least 0.
 
     Examples
     --------
@@ -76,17 +78,16 @@ def risk(
 class Predictions:
     """The members' probabilities on a block of rows, (members, rows, classes), computed once for all rules."""
 
-    def __init__(self, logits: Any) -> None:
-        self.xp = namespace(logits)
+    def __init__(self, logits: Array) -> None:
         self.log_p, self.p = probabilities(logits)
-        self.mean = self.xp.mean(self.p, axis=0)
+        self.mean = np.mean(self.p, axis=0)
 
 
 class RuleOnBlock:
     """One scoring rule applied to a block of rows; what several risks need is computed once."""
 
     def __init__(self, predictions: Predictions, rule: str) -> None:
-        self.xp, self.rule = predictions.xp, rule
+        self.rule = rule
         self.log_p, self.p, self.mean = predictions.log_p, predictions.p, predictions.mean
         self.known: dict[tuple[str, int], Any] = {}
 
@@ -96,9 +97,9 @@ class RuleOnBlock:
         if kind == "bayes":
             return bayes
         score = self._once("score", prediction, self._score)
-        total = self.offset - self.xp.vecdot(self.truth(truth), score)
+        total = self.offset - vecdot(self.truth(truth), score)
         # The difference of two nearly equal numbers may round below zero, where no excess can be.
-        excess = self.xp.maximum(total - bayes, self.xp.zeros_like(bayes))
+        excess = np.maximum(total - bayes, 0.0)
         return excess if kind == "excess" else bayes + excess
 
     @property
@@ -118,36 +119,35 @@ class RuleOnBlock:
     def _score(self, approximation: int) -> Any:
         """Average score of the predictions, per row and class."""
         if approximation == 1:
-            return self.xp.mean(self.scores_of(self.p, self.log_p), axis=0)
+            return np.mean(self.scores_of(self.p, self.log_p), axis=0)
         chosen = self.truth(approximation)
         return self.scores_of(chosen, self.log_of(approximation))
 
     def _bayes(self, truth: int) -> Any:
         if truth == 1:
-            own = self.xp.mean(self.own_score(self.p, self.log_p), axis=0)
+            own = np.mean(self.own_score(self.p, self.log_p), axis=0)
         else:
             own = self.own_score(self.truth(truth), self.log_of(truth))
-        return self.xp.maximum(self.offset - own, self.xp.zeros_like(own))
+        return np.maximum(self.offset - own, 0.0)
 
     def own_score(self, p: Any, log_p: Any) -> Any:
         """Return what a prediction earns on average when it is the truth, sum_k p_k S(p, k)."""
         if self.rule == "log":
-            return self.xp.vecdot(p, log_p)
+            return vecdot(p, log_p)
         if self.rule == "zero-one":
-            return self.xp.max(p, axis=-1)
-        squares = self.xp.vecdot(p, p)
-        return squares if self.rule == "brier" else self.xp.sqrt(squares)
+            return np.max(p, axis=-1)
+        squares = vecdot(p, p)
+        return squares if self.rule == "brier" else np.sqrt(squares)
 
     def scores_of(self, p: Any, log_p: Any) -> Any:
         """Return S(p, k) for every class."""
-        xp = self.xp
         if self.rule == "log":
             return log_p
         if self.rule == "brier":
-            return 2.0 * p - xp.vecdot(p, p)[..., None]
+            return 2.0 * p - vecdot(p, p)[..., None]
         if self.rule == "spherical":
-            return p / xp.sqrt(xp.vecdot(p, p))[..., None]
-        return one_hot(xp.argmax(p, axis=-1), p)
+            return p / np.sqrt(vecdot(p, p))[..., None]
+        return one_hot(p.argmax(axis=-1), p.shape[-1])
 
     def log_of(self, approximation: int) -> Any:
         """Return the logarithm of the mean or of the central prediction; only the log rule looks at it."""
@@ -155,7 +155,7 @@ class RuleOnBlock:
             return None
         if approximation == 2:
             return self._once("mean logs", 2, lambda _: _log_mean_exp(self.log_p))
-        return self._once("central logs", 3, lambda _: probabilities(self.xp.mean(self.log_p, axis=0))[0])
+        return self._once("central logs", 3, lambda _: probabilities(np.mean(self.log_p, axis=0))[0])
 
     def _central(self) -> Any:
         """Return the prediction in the middle of the members.
@@ -163,19 +163,17 @@ class RuleOnBlock:
         Log: softmax of the mean logarithms. Brier and zero-one: the mean. Spherical: the point of the simplex's plane
         in the direction of the members' mean direction.
         """
-        xp = self.xp
         if self.rule == "log":
-            return xp.exp(self.log_of(3))
+            return np.exp(self.log_of(3))
         if self.rule != "spherical":
             return self.mean
         x = self._once("score", 1, self._score)
         n_classes = self.p.shape[-1]
-        y = x - xp.mean(x, axis=-1, keepdims=True)
-        length = xp.sqrt(1.0 - xp.vecdot(y, y))[..., None]
+        y = x - np.mean(x, axis=-1, keepdims=True)
+        length = np.sqrt(1.0 - vecdot(y, y))[..., None]
         return 1.0 / n_classes + y / length * n_classes**-0.5
 
 
 def _log_mean_exp(log_p: Any) -> Any:
-    xp = namespace(log_p)
-    top = xp.max(log_p, axis=0, keepdims=True)
-    return xp.log(xp.mean(xp.exp(log_p - top), axis=0)) + top[0, ...]
+    top = np.max(log_p, axis=0, keepdims=True)
+    return np.log(np.mean(np.exp(log_p - top), axis=0)) + top[0, ...]
