@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from vecuq._files import write_atomic
 from vecuq.answers import Answer, AnswerRecord, LocalModel, Plan, read_answers
@@ -216,7 +217,7 @@ def release(job: Job) -> int:
 def _rounded(record: AnswerRecord) -> AnswerRecord:
     samples = tuple(map(_rounded_answer, record.samples))
     greedy = None if record.greedy is None else _rounded_answer(record.greedy)
-    return record.model_copy(update={"greedy": greedy, "samples": samples})
+    return replace(record, greedy=greedy, samples=samples)
 
 
 def _rounded_answer(answer: Answer) -> Answer:
@@ -225,7 +226,7 @@ def _rounded_answer(answer: Answer) -> Answer:
         for name in ("logprobs", "entropies", "margins", "certainties")
         if getattr(answer, name) is not None
     }
-    return answer.model_copy(update=kept)
+    return replace(answer, **kept)
 
 
 def main() -> None:

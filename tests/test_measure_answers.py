@@ -13,6 +13,7 @@ import numpy.testing as npt
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from vecuq._run import in_order
 from vecuq.answers import Answer, AnswerRecord, Plan, read_answers
@@ -212,7 +213,7 @@ def test_renormalise_says_so_where_it_changes_nothing(run, tmp_path):
     asked = ["measure", path, "--measures", "mean_token_entropy", "-o", tmp_path / "s.parquet"]
     assert "--renormalise has no effect" in run(*asked, "--renormalise").stderr
     assert "--renormalise" not in run(*asked).stderr
-    both = known.model_copy(update={"entropy_renormalised": True})
+    both = replace(known, entropy_renormalised=True)
     write(path, [AnswerRecord(id="q", greedy=known), AnswerRecord(id="r", greedy=both)])
     assert "some renormalised, some not" in run(*asked).stderr
     assert pq.read_schema(tmp_path / "s.parquet").metadata[b"vecuq.entropy_renormalised"] == b"mixed"
@@ -338,7 +339,7 @@ def test_wrong_usage_is_told_before_any_file_is_read(run, words, hint):
 
 
 def test_processes_keep_the_order_and_the_bits(records, tmp_path):
-    lines = [r.model_copy(update={"id": f"{k}-{r.id}"}).to_line() for k in range(30) for r in records]
+    lines = [replace(r, id=f"{k}-{r.id}").to_line() for k in range(30) for r in records]
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress("\n".join(lines).encode()))
     assert len(lines) > 5 * CHUNK
@@ -380,7 +381,7 @@ def test_measures_are_found_once_for_all_answers(records, tmp_path, monkeypatch)
 
     monkeypatch.setattr("vecuq.workflows.measuring_answers.find_measures", counted)
     monkeypatch.setattr("vecuq.measures.text.measuring.find_measures", counted)
-    path = write(tmp_path / "a.jsonl", [r.model_copy(update={"id": f"{k}-{r.id}"}) for k in range(6) for r in records])
+    path = write(tmp_path / "a.jsonl", [replace(r, id=f"{k}-{r.id}") for k in range(6) for r in records])
     assert measure_answers([path], tmp_path / "s.parquet", WantedOfAnswers(["msp"])).n_rows > CHUNK
     assert len(calls) == 1
 
@@ -389,7 +390,7 @@ def test_memory_does_not_grow_with_the_number_of_answers(records, tmp_path):
     peaks = []
     for times in (16, 48):
         path = tmp_path / f"{times}.jsonl"
-        lines = [r.model_copy(update={"id": f"{k}-{r.id}"}).to_line() for k in range(times) for r in records]
+        lines = [replace(r, id=f"{k}-{r.id}").to_line() for k in range(times) for r in records]
         path.write_text("\n".join(lines))
         del lines
         tracemalloc.start()

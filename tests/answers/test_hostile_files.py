@@ -200,7 +200,7 @@ def test_a_list_of_wrong_entries_is_one_error_and_not_as_many(tmp_path):
     path.write_bytes(line + b"\n" + json.dumps(GOOD).encode())
     ids, reader, peak = peak_of(path)
     assert ids == ["good"]
-    assert reader.problems[0].startswith(f"{path}, line 1: samples.0: ")
+    assert reader.problems[0].startswith(f"{path}, line 1: samples: ")
     assert peak < 60 * len(line)
 
 

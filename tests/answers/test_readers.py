@@ -253,10 +253,10 @@ def test_a_newer_schema_says_so(write):
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        ({"text": "x", "logprobs": [0.5]}, "less than or equal"),
+        ({"text": "x", "logprobs": [0.5]}, "expected float <="),
         ({"text": "x", "logprobs": [-0.5], "entropies": [1, 2]}, "one entry per token"),
-        ({"text": "x", "logprobs": ["a"]}, "valid number"),
-        ({"text": 5}, "valid string"),
+        ({"text": "x", "logprobs": ["a"]}, "expected float, got str"),
+        ({"text": 5}, "expected str"),
         ({"text": "x", "logprobs": [-0.5], "n_end": 2}, "n_end is 2"),
     ],
 )

@@ -61,7 +61,7 @@ def test_whether_entropies_are_renormalised_changes_neither_margins_nor_certaint
 @given(st.lists(st.lists(st.floats(-2000, 0.009), min_size=2, max_size=5), min_size=1, max_size=5))
 def test_whatever_log_probs_come_the_record_is_valid(tops):
     known = known_of_top(tops, len(tops), renormalise=False)
-    record = AnswerRecord.model_validate({"id": "q", "greedy": {"text": "x", **known}})
+    record = AnswerRecord(**{"id": "q", "greedy": {"text": "x", **known}})
     assert all(0 <= one <= 1 for one in record.greedy.margins)
     assert all(0 <= one < math.inf for one in record.greedy.certainties)
 
@@ -79,8 +79,8 @@ def test_one_token_a_step_or_a_step_too_few_says_nothing():
 
 def test_what_a_model_says_of_its_answer_is_kept_when_files_are_joined(tmp_path):
     stated = {"p_true": 0.75, "confidence": 0.9, "confidence_words": "likely"}
-    one = AnswerRecord.model_validate({"id": "q", "greedy": {"text": "Paris"}, **stated})
-    other = AnswerRecord.model_validate({"id": "q", "samples": [{"text": "Paris"}, {"text": "Lyon"}]})
+    one = AnswerRecord(**{"id": "q", "greedy": {"text": "Paris"}, **stated})
+    other = AnswerRecord(**{"id": "q", "samples": [{"text": "Paris"}, {"text": "Lyon"}]})
     for name, record in (("greedy", one), ("samples", other)):
         (tmp_path / f"{name}.jsonl").write_text(record.to_line() + "\n")
     (joined,) = read_answers(tmp_path / "greedy.jsonl", samples=tmp_path / "samples.jsonl")

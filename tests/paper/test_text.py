@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.testing as npt
 import pytest
+from msgspec.structs import replace
 
 from vecuq import workflows
 from vecuq.answers import read_answers
@@ -105,7 +106,7 @@ def test_fitted_and_evaluated_rows_are_apart_and_all_methods_see_the_same():
 
 def test_an_answer_without_a_measure_is_left_out_and_counted():
     records = list(read_answers(RECORDED))
-    records[3] = records[3].model_copy(update={"greedy": records[3].greedy.model_copy(update={"text": " "})})
+    records[3] = replace(records[3], greedy=replace(records[3].greedy, text=" "))
     whole, holed = judged_scores(list(read_answers(RECORDED)), "rouge_l"), judged_scores(records, "rouge_l")
     assert (len(whole), whole.n_left_out) == (48, 0)
     assert (len(holed), holed.n_left_out) == (47, 1)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vecuq._files import locked
 from vecuq.answers.lines import LINE_BYTES, refuse_other_files
-from vecuq.answers.schema import AnswerRecord, parse_record
+from vecuq.answers.schema import AnswerRecord, changed, parse_record
 from vecuq.errors import TableError
 
 
@@ -82,7 +82,7 @@ class Journal:
 
 def _slim(record: AnswerRecord) -> AnswerRecord:
     """Return a record without its answers, to save memory."""
-    return record.model_copy(update={"greedy": None, "samples": (), "references": (), "meta": {}})
+    return changed(record, greedy=None, samples=(), references=(), meta={})
 
 
 def _refuse_place(place: Path) -> None:

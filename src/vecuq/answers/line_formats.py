@@ -14,7 +14,7 @@ from vecuq.answers.mapping import FieldMap
 from vecuq.answers.parts import Part, parts_of_record
 from vecuq.answers.readers import Format, formats
 from vecuq.answers.readers.envelope import Envelope
-from vecuq.answers.schema import MOST_ANSWERS, SCHEMA_VERSION, AnswerRecord
+from vecuq.answers.schema import MOST_ANSWERS, SCHEMA_VERSION, checked_record
 from vecuq.answers.several import listed_as_one, replies_in, sampled_text, samples_beside, together, with_samples
 from vecuq.errors import TableError
 
@@ -36,7 +36,7 @@ def parts_of(entry: Entry, kind: str, *, renormalise: bool = False) -> list[Part
     """Return the parts of an entry, read as one kind, or as the kind that is recognised."""
     fields = _object(entry.fields())
     if kind == "vecuq" or (kind == "auto" and is_ours(entry.content)):
-        return parts_of_record(AnswerRecord.model_validate(fields))
+        return parts_of_record(checked_record(fields))
     found = parts_of_fields(fields, kind, renormalise=renormalise, number=entry.number)
     meta = plain_fields(fields)
     made = [part if part.meta else replace(part, meta=meta) for part in found]

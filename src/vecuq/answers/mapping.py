@@ -14,7 +14,7 @@ from vecuq.answers.paths import JsonPath
 from vecuq.answers.readers.columns import parts_of_row
 from vecuq.answers.readers.messages import conversation
 from vecuq.answers.readers.rows import Rows, Spoken, spoken
-from vecuq.answers.schema import MOST_ANSWERS
+from vecuq.answers.schema import MOST_ANSWERS, changed
 from vecuq.answers.tokens import logprob
 from vecuq.errors import SettingError, TableError
 
@@ -203,7 +203,7 @@ def _with_tokens(text: str, values: Any, tokens: Any) -> Spoken:
     if spelled is not None and listed is not None and len(spelled) != len(listed):
         raise TableError(f"there are {len(spelled):,} tokens and {len(listed):,} logprobs; one each was expected.")
     found = spoken(text, None, Rows({"tokens": spelled, **({} if listed is None else {"logprobs": listed})}))
-    return found._replace(answer=found.answer.model_copy(update={"logprob": logprob(values)})) if total else found
+    return found._replace(answer=changed(found.answer, logprob=logprob(values))) if total else found
 
 
 def _verdict(value: Any) -> float | None:

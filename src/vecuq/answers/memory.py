@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass, replace
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
 from vecuq.answers.fields import plain_fields
 from vecuq.answers.line_formats import parts_of_fields
 from vecuq.answers.parts import Part, joined
-from vecuq.answers.schema import Answer, AnswerRecord, why_invalid
+from vecuq.answers.schema import Answer, AnswerRecord, changed, checked_record
 from vecuq.errors import TableError
 
 _WAYS = ("model_dump", "to_dict", "dict")
@@ -68,8 +67,8 @@ def record_of(
     record = _with_samples(own, drawn) if own is not None else _of_formats(fields, drawn, renormalise)
     if not isinstance(id, str):
         raise TableError(f"`id` must be a text; got {type(id).__name__}.")
-    changes = {"id": id or record.id, "references": tuple(references) or record.references}
-    return record.model_copy(update=changes if question is None else {**changes, "question": question})
+    record = changed(record, id=id or record.id, references=tuple(references) or record.references)
+    return record if question is None else changed(record, question=question)
 
 
 def plain_reply(given: Any, *, name: str = "reply") -> Any:
@@ -83,7 +82,7 @@ def plain_reply(given: Any, *, name: str = "reply") -> Any:
     if given is None or isinstance(given, str):
         return given
     fields = _checked(name, lambda: _fields(given, name))
-    return fields.model_dump(mode="json", exclude_none=True) if isinstance(fields, AnswerRecord) else dict(fields)
+    return json.loads(fields.to_line()) if isinstance(fields, AnswerRecord) else dict(fields)
 
 
 def plain_samples(samples: Any) -> list[Any]:
@@ -97,7 +96,7 @@ def _of_formats(fields: Mapping[str, Any] | None, drawn: list[Part], renormalise
     parts = [*_with_role(said, bool(drawn)), *drawn]
     record = _checked("reply", lambda: joined(next((part.id for part in said if part.id), ""), parts))
     notes = list(dict.fromkeys(note for part in parts for note in part.notes))
-    return record.model_copy(update={"meta": {**record.meta, "notes": notes}}) if notes else record
+    return changed(record, meta={**record.meta, "notes": notes}) if notes else record
 
 
 def _with_role(said: list[Part], has_samples: bool) -> list[Part]:
@@ -119,7 +118,7 @@ def _with_samples(record: AnswerRecord, drawn: list[Part]) -> AnswerRecord:
         return record
     if record.samples:
         raise TableError("`reply` holds samples already; leave out `samples`.")
-    return record.model_copy(update={"samples": tuple(answer for part in drawn for answer in part.answers)})
+    return changed(record, samples=tuple(answer for part in drawn for answer in part.answers))
 
 
 def _sampled(given: Any, renormalise: bool) -> list[Part]:
@@ -149,7 +148,7 @@ def _own(fields: Any) -> AnswerRecord | None:
     if fields is None or isinstance(fields, AnswerRecord):
         return fields
     if "vecuq_answers" in fields:
-        return AnswerRecord.model_validate(fields)
+        return checked_record(fields)
     is_logged = isinstance(fields.get("response"), Mapping)  # a line of a log, which may have samples beside
     return None if is_logged or _OURS.isdisjoint(fields) else AnswerRecord.of(fields)
 
@@ -202,7 +201,5 @@ def _checked(name: str, read: Callable[[], Result]) -> Result:
     """Return what a reader makes of an argument; its errors name the argument."""
     try:
         return read()
-    except ValidationError as error:
-        raise TableError(f"`{name}` cannot be read: {why_invalid(error)}") from None
     except TableError as error:
         raise TableError(f"`{name}` cannot be read: {error}") from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
-from pydantic import TypeAdapter
+import msgspec
 
 from vecuq._check import one_line
 from vecuq.answers.schema import Answer, AnswerRecord
@@ -154,7 +154,7 @@ def parts_of_record(record: AnswerRecord) -> list[Part]:
     return [sampled] if record.greedy is None else [replace(sampled, answers=(record.greedy,), role="greedy"), sampled]
 
 
-_PARTS = TypeAdapter(Part)
+_PARTS = msgspec.json.Decoder(Part)
 
 
 class Span(NamedTuple):
@@ -184,7 +184,7 @@ class Spool:
 
     def add(self, part: Part, place: str) -> Span:
         """Write a part and the place of its line, and return where."""
-        content = json.dumps(Head(place, part.id)).encode() + b"\n" + _PARTS.dump_json(part, exclude_defaults=True)
+        content = json.dumps(Head(place, part.id)).encode() + b"\n" + msgspec.json.encode(part)
         if self._file.tell() != self._end:  # a seek writes out what waits in the buffer
             self._file.seek(self._end)
         self._end += self._file.write(content)
@@ -193,7 +193,7 @@ class Spool:
     def part(self, span: Span) -> Part:
         """Read a part back."""
         self._file.seek(span.start)
-        return _PARTS.validate_json(self._file.read(span.length).partition(b"\n")[2])
+        return _PARTS.decode(self._file.read(span.length).partition(b"\n")[2])
 
     def head(self, span: Span) -> Head:
         """Read back what precedes a part."""

@@ -9,8 +9,6 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from vecuq._check import existing_file, one_line, one_of
 from vecuq.answers.fields import digest_of
 from vecuq.answers.grouping import Grouping, Origin
@@ -19,7 +17,7 @@ from vecuq.answers.lines import Entry, TornFileError
 from vecuq.answers.mapping import FieldMap
 from vecuq.answers.parts import Part, Spool, records_of
 from vecuq.answers.paths import JsonPath
-from vecuq.answers.schema import AnswerRecord, why_invalid
+from vecuq.answers.schema import AnswerRecord, checked_record
 from vecuq.answers.sources import entries_of, first_entry, map_of_table
 from vecuq.errors import SettingError, TableError
 
@@ -158,10 +156,10 @@ class AnswerReader:
         seen: set[bytes] = set()
         for entry in self._entries(self.paths[0]):
             try:
-                record = AnswerRecord.model_validate(entry.fields())
+                record = checked_record(entry.fields())
                 if (name := digest_of(record.id)) in seen:
                     raise TableError(f"the id {one_line(record.id, most=60)!r} came before.")
-            except (TableError, ValidationError) as error:
+            except TableError as error:
                 self._skip(entry.place, error)
                 continue
             seen.add(name)
@@ -186,7 +184,7 @@ class AnswerReader:
                         yield from records_of(name, parts)
                     else:
                         self._noted.n_unanswered += max(1, *(len(part.prompts) for part in parts))
-                except (TableError, ValidationError) as error:
+                except TableError as error:
                     self._skip(group.first.place, error)
 
     def has_name(self, name: str) -> bool:
@@ -212,7 +210,7 @@ class AnswerReader:
             try:
                 for part in self._parts(entry, named):
                     groups.add(self._noted.taken(part).settled(role), Origin(file, entry.number, entry.place))
-            except (TableError, ValidationError) as error:
+            except TableError as error:
                 self._skip(entry.place, error)
             if self.progress is not None and entry.number % _REPORT_EVERY == 0:
                 self.progress(_REPORT_EVERY)
@@ -229,9 +227,8 @@ class AnswerReader:
         except TornFileError as error:
             self._skip("", error)
 
-    def _skip(self, place: str, error: TableError | ValidationError) -> None:
-        why = why_invalid(error) if isinstance(error, ValidationError) else str(error)
-        problem = f"{place}: {why}" if place else why
+    def _skip(self, place: str, error: TableError) -> None:
+        problem = f"{place}: {error}" if place else str(error)
         if self.strict:
             raise TableError(problem) from error
         self.n_skipped += 1

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, Self
+from copy import copy
+from functools import lru_cache
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError, model_validator
+import msgspec
+from msgspec import Meta
 
 from vecuq._check import one_line
 from vecuq.errors import TableError
@@ -20,21 +24,25 @@ MOST_TOKENS = 1_000_000
 MOST_ANSWERS = 10_000
 
 # Rounding of half precision may take a log-probability above 0, or an entropy below it, by this much and no more.
-LogProb = Annotated[float, Field(le=1e-2, allow_inf_nan=False)]
-Entropy = Annotated[float, Field(ge=-1e-2, allow_inf_nan=False)]
-Similarity = Annotated[float, Field(ge=-1e-5, le=1 + 1e-5, allow_inf_nan=False)]
-# A list of a million wrong entries is one error, not a million.
-_PER_TOKEN = Field(max_length=MOST_TOKENS, fail_fast=True)
-_PER_ANSWER = Field(max_length=MOST_ANSWERS, fail_fast=True)
-_Tokens = Annotated[tuple[StrictStr, ...], _PER_TOKEN]
+# Bounds on both sides refuse NaN and infinity too.
+_MOST = sys.float_info.max
+LogProb = Annotated[float, Meta(ge=-_MOST, le=1e-2)]
+Entropy = Annotated[float, Meta(ge=-1e-2, le=_MOST)]
+Similarity = Annotated[float, Meta(ge=-1e-5, le=1 + 1e-5)]
+Count = Annotated[int, Meta(ge=0)]
+_PER_TOKEN = Meta(max_length=MOST_TOKENS)
+_PER_ANSWER = Meta(max_length=MOST_ANSWERS)
+_Tokens = Annotated[tuple[str, ...], _PER_TOKEN]
 _LogProbs = Annotated[tuple[LogProb, ...], _PER_TOKEN]
 _Entropies = Annotated[tuple[Entropy, ...], _PER_TOKEN]
 _Similarities = Annotated[tuple[Similarity, ...], _PER_TOKEN]
 _LISTS = ("tokens", "logprobs", "entropies", "margins", "certainties", "token_similarity")
+_TEXTS = frozenset(("text", "tokens", "finish", "id", "question", "references", "model", "confidence_words"))
 _Nli = tuple[Similarity, Similarity, Similarity]
+Made = TypeVar("Made", bound=msgspec.Struct)
 
 
-class Answer(BaseModel):
+class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One generated text, and what is known about each of its tokens. What is not known is None.
 
     Parameters
@@ -69,30 +77,26 @@ class Answer(BaseModel):
         ``TextSettings(similarity="recorded")``.
     """
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    text: StrictStr | None
+    text: str | None
     tokens: _Tokens | None = None
     logprobs: _LogProbs | None = None
     entropies: _Entropies | None = None
-    entropy_top_k: Annotated[int, Field(ge=1)] | None = None
+    entropy_top_k: Annotated[int, Meta(ge=1)] | None = None
     entropy_renormalised: bool = False
     logprob: LogProb | None = None
-    n_end: Annotated[int, Field(ge=0)] = 0
-    finish: StrictStr | None = None
+    n_end: Count = 0
+    finish: str | None = None
     margins: _Similarities | None = None
     certainties: _Entropies | None = None
     token_similarity: _Similarities | None = None
 
-    @model_validator(mode="after")
-    def _one_of_each_per_token(self) -> Self:
-        values = vars(self)
-        sizes = {name: len(values[name]) for name in _LISTS if values[name] is not None}
+    def __post_init__(self) -> None:
+        _settle(self)
+        sizes = {name: len(value) for name in _LISTS if (value := getattr(self, name)) is not None}
         if len(set(sizes.values())) > 1:
-            raise ValueError(f"one entry per token was expected; got {sizes}")
+            raise TableError(f"one entry per token was expected; got {sizes}")
         if sizes and self.n_end > next(iter(sizes.values())):
-            raise ValueError(f"n_end is {self.n_end}, more than there are tokens")
-        return self
+            raise TableError(f"n_end is {self.n_end}, more than there are tokens")
 
     @property
     def total_logprob(self) -> float | None:
@@ -120,7 +124,7 @@ class Answer(BaseModel):
         return _unchecked_answer({"text": given} if isinstance(given, str) else _known_fields(given, Answer))
 
 
-class AnswerRecord(BaseModel):
+class AnswerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything known about one question: a greedy answer, sampled ones, and how they were made.
 
     Parameters
@@ -159,24 +163,25 @@ class AnswerRecord(BaseModel):
     True
     """
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
     vecuq_answers: Literal[1] = 1
-    id: StrictStr
-    question: StrictStr | None = None
-    references: Annotated[tuple[StrictStr, ...], _PER_ANSWER] = ()
+    id: str
+    question: str | None = None
+    references: Annotated[tuple[str, ...], _PER_ANSWER] = ()
     greedy: Answer | None = None
     samples: Annotated[tuple[Answer, ...], _PER_ANSWER] = ()
-    model: StrictStr | None = None
-    settings: dict[str, Any] = Field(default_factory=dict)
-    meta: dict[str, Any] = Field(default_factory=dict)
+    model: str | None = None
+    settings: dict[str, Any] = {}
+    meta: dict[str, Any] = {}
     similarity_to_samples: _Similarities | None = None
     similarity_of_samples: Annotated[tuple[_Similarities, ...], _PER_ANSWER] | None = None
     nli_of_samples: Annotated[tuple[Annotated[tuple[_Nli, ...], _PER_ANSWER], ...], _PER_ANSWER] | None = None
     quality: Similarity | None = None
     p_true: Similarity | None = None
     confidence: Similarity | None = None
-    confidence_words: StrictStr | None = None
+    confidence_words: str | None = None
+
+    def __post_init__(self) -> None:
+        _settle(self)
 
     @staticmethod
     def of(given: AnswerRecord | Mapping[str, Any]) -> AnswerRecord:
@@ -195,26 +200,29 @@ class AnswerRecord(BaseModel):
         if isinstance(given, AnswerRecord):
             return given
         fields = _known_fields(given, Answer, AnswerRecord)
-        said = {name: fields.pop(name) for name in Answer.model_fields if name in fields}
+        said = {name: fields.pop(name) for name in Answer.__struct_fields__ if name in fields}
         if said and fields.get("greedy") is not None:
             raise TableError(f"`greedy` holds the greedy answer already; leave out {list(said)}.")
         if said or fields.get("greedy") is not None:
             fields["greedy"] = Answer.of(said or fields["greedy"])
         fields["samples"] = tuple(map(Answer.of, fields.get("samples") or ()))
         fields |= {name: _as_tuples(fields[name]) for name in _RECORDED if name in fields}
-        return AnswerRecord.model_construct(**{"id": "", **fields})
+        return changed(AnswerRecord(id=""), **fields)
 
     def to_line(self) -> str:
         """Return the record as one line of JSON, without its line end and without what is not known."""
-        return f'{{"vecuq_answers":{SCHEMA_VERSION},{self.model_dump_json(exclude_defaults=True)[1:]}'
+        try:
+            return f'{{"vecuq_answers":{SCHEMA_VERSION},{msgspec.json.encode(self).decode()[1:]}'
+        except (TypeError, UnicodeEncodeError, RecursionError) as error:
+            raise TableError(f"{one_line(error)}.") from None
 
 
 _RECORDED = ("similarity_to_samples", "similarity_of_samples", "nli_of_samples", "references")
 _OTHER_NAMES = {"token_logprobs": "logprobs", "token_entropies": "entropies"}
 
 
-def _known_fields(given: Any, *kinds: type[BaseModel]) -> dict[str, Any]:
-    names = [name for kind in kinds for name in kind.model_fields]
+def _known_fields(given: Any, *kinds: type[msgspec.Struct]) -> dict[str, Any]:
+    names = [name for kind in kinds for name in kind.__struct_fields__]
     if not isinstance(given, Mapping):
         raise TableError(f"An answer must be a mapping with keys such as {names[:3]}; got {type(given).__name__}.")
     fields = {_OTHER_NAMES.get(str(name), str(name)): value for name, value in given.items()}
@@ -232,7 +240,7 @@ def _unchecked_answer(fields: dict[str, Any]) -> Answer:
         if fields.get(name) is not None:
             fields[name] = _numbers(name, fields[name])
     fields |= {name: _as_tuples(fields[name]) for name in ("tokens", "token_similarity") if name in fields}
-    return Answer.model_construct(**fields)
+    return changed(Answer(text=None), **fields)
 
 
 def _as_tuples(values: Any) -> Any:
@@ -251,21 +259,76 @@ def _numbers(name: str, values: Iterable[Any]) -> tuple[float, ...]:
 def parse_record(line: str | bytes, place: str) -> AnswerRecord:
     """Return the record of a line; ``place`` names file and line for the error."""
     try:
-        return AnswerRecord.model_validate(json.loads(line))
-    except ValidationError as error:
-        raise TableError(f"{place}: {why_invalid(error)}") from None
+        fields = json.loads(line)
     except (ValueError, RecursionError):
         raise TableError(f"{place}: not valid JSON.") from None
+    try:
+        return checked_record(fields)
+    except TableError as error:
+        raise TableError(f"{place}: {error}") from None
 
 
-def why_invalid(error: ValidationError) -> str:
-    """Return what is wrong with a line, and where in it, as one short line."""
-    first = error.errors(include_url=False, include_context=False, include_input=True)[0]
-    where = ".".join(map(str, first["loc"]))
-    if where == "vecuq_answers":
-        newer = isinstance(first["input"], int) and first["input"] > SCHEMA_VERSION
-        return f"answers of schema {one_line(first['input'], most=20)}; this vecuq reads {SCHEMA_VERSION}." + (
-            " Upgrade vecuq." if newer else ""
-        )
-    more = f", and {error.error_count() - 1} more" if error.error_count() > 1 else ""
-    return f"{where + ': ' if where else ''}{one_line(first['msg'], most=120)}{more}."
+def checked_record(fields: Any) -> AnswerRecord:
+    """Return the record of a mapping that follows our schema; fields that it does not know are left out."""
+    version = fields.get("vecuq_answers", SCHEMA_VERSION) if isinstance(fields, Mapping) else SCHEMA_VERSION
+    if version != SCHEMA_VERSION:
+        newer = " Upgrade vecuq." if isinstance(version, int) and version > SCHEMA_VERSION else ""
+        raise TableError(f"answers of schema {one_line(version, most=20)}; this vecuq reads {SCHEMA_VERSION}.{newer}")
+    return _converted(fields, AnswerRecord)  # type: ignore[no-any-return]
+
+
+def changed(made: Made, **fields: Any) -> Made:
+    """Return an answer or a record with other fields, which are taken as they are."""
+    made = copy(made)
+    for name, value in fields.items():
+        msgspec.structs.force_setattr(made, name, value)
+    return made
+
+
+def _settle(made: msgspec.Struct) -> None:
+    """Check the fields of a new answer or record, and turn lists and arrays into tuples."""
+    checked = _converted(made, _plain_struct(type(made)))
+    for name in made.__struct_fields__:
+        msgspec.structs.force_setattr(made, name, getattr(checked, name))
+    try:
+        msgspec.json.encode([getattr(made, name, None) for name in _TEXTS])
+    except UnicodeEncodeError:
+        raise TableError("a text has half a character, which cannot be written.") from None
+
+
+@lru_cache(maxsize=2)
+def _plain_struct(kind: type[msgspec.Struct]) -> Any:
+    """Return a Struct with the same fields, whose making checks nothing more."""
+    return msgspec.defstruct(kind.__name__, [(field.name, field.type) for field in msgspec.structs.fields(kind)])
+
+
+def _converted(value: Any, kind: Any) -> Any:
+    """Return a value as its type; numbers may be written as text, and come from NumPy."""
+    try:
+        return msgspec.convert(value, kind, strict=False, from_attributes=True)
+    except msgspec.ValidationError:
+        try:
+            return msgspec.convert(_plain(value), kind, strict=False, from_attributes=True)
+        except msgspec.ValidationError as error:
+            raise TableError(_why(str(error))) from None
+
+
+def _plain(value: Any) -> Any:
+    """Return lists of Python's own numbers in place of arrays, sets and iterators; true is 1."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, msgspec.Struct):
+        return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return int(value) if isinstance(value, bool) else value
+
+
+def _why(said: str) -> str:
+    """Return what is wrong, its place first: ``Expected `float`, got `str` - at `$[3]``` becomes ours."""
+    what, _, place = said.rpartition(" - at ") if " - at " in said else (said, "", "")
+    where = place.strip("`").removeprefix("$").removeprefix(".")
+    plain = one_line(what.replace("`", ""), most=120)
+    return f"{where}: {plain[:1].lower()}{plain[1:]}" if where else plain

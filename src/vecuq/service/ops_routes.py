@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse
-from pydantic import BaseModel
 
 from vecuq.service.context import Service
 from vecuq.service.docs_page import docs_page, docs_style
 from vecuq.service.metrics import CONTENT_TYPE, Gauge, rendered
 
 
-class Health(BaseModel):
+@dataclass(frozen=True)
+class Health:
     """The process is alive."""
 
     status: str = "alive"
 
 
-class ModelReady(BaseModel):
+@dataclass(frozen=True)
+class ModelReady:
     """One model as it is served, and what is wrong with a newer file of it."""
 
     generation: int
@@ -27,7 +29,8 @@ class ModelReady(BaseModel):
     error: str | None
 
 
-class Ready(BaseModel):
+@dataclass(frozen=True)
+class Ready:
     """Whether the service answers; a file that cannot be loaded is named, and the model before it goes on."""
 
     ready: bool

@@ -155,6 +155,7 @@ def _kept(
 
 
 def _record(question: Question, reply: Reply, answerer: Answerer, plan: Plan) -> AnswerRecord:
+    said: dict[str, Any] = reply.confidence.fields
     return AnswerRecord(
         id=question.id,
         question=question.text,
@@ -164,7 +165,8 @@ def _record(question: Question, reply: Reply, answerer: Answerer, plan: Plan) ->
         model=answerer.name,
         settings=_settings(answerer, plan),
         meta=question.meta,
-    ).model_copy(update=reply.confidence.fields)
+        **said,
+    )
 
 
 def _reply(question: Question, answerer: Answerer, plan: Plan) -> Reply:

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from vecuq._check import existing_file, one_line
 from vecuq.answers import (
     LINE_BYTES,
@@ -114,7 +116,7 @@ def _kept(reply: Reply, record: AnswerRecord, journal: Journal, plan: Plan) -> R
     """Write a record with what the model said of it."""
     said = {**reply.confidence.fields, "settings": _settings(record, plan)}
     try:
-        journal.append(record.model_copy(update=said))
+        journal.append(replace(record, **said))
     except ValueError as error:
         return RefusedQuestionError(record.id, f"its answers cannot be written: {one_line(error)}")
     return reply._replace(samples=[], greedy=None)  # their tokens are from before

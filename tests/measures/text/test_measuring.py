@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from vecuq.answers import Answer, AnswerRecord, parse_record
 from vecuq.errors import SettingError, TableError
@@ -310,7 +309,7 @@ def test_records_of_unknown_keys_or_kinds_are_refused():
 
 def test_a_record_is_frozen_and_its_answers_may_be_texts():
     record = AnswerRecord.of({"greedy": "Paris", "samples": ["Lyon"]})
-    with pytest.raises(ValidationError, match="frozen"):
+    with pytest.raises(AttributeError):
         record.greedy.text = "Nice"
     assert (record.greedy.text, record.samples[0].text) == ("Paris", "Lyon")
     assert AnswerRecord.of(record) is record

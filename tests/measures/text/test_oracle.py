@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import text_oracle
+from msgspec.structs import replace
 from text_oracle import RECORDED, number, record_of, settings_and_names
 
 from vecuq.measures.text import (
@@ -129,8 +130,8 @@ def test_the_options_of_kuhn_equal_the_original_code(example):
 def test_the_options_of_duan_equal_the_original_code(example):
     inputs, theirs = example["inputs"], example["original_code"]
     record = record_of(inputs)
-    bare = tuple(sample.model_copy(update={"logprob": None}) for sample in record.samples)
-    without_ends = record.model_copy(update={"samples": bare})
+    bare = tuple(replace(sample, logprob=None) for sample in record.samples)
+    without_ends = replace(record, samples=bare)
     settings = TextSettings(**RECORDED, relevance_of="samples")
     found = measure_answer(without_ends, ["token_sar", "sentence_sar", "sar"], settings).values
     expected = {

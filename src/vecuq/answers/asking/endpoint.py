@@ -139,7 +139,7 @@ class Endpoint:
         try:
             said = [said_by(choice, renormalise=self._renormalise) for choice in choices]
             answers = [refuse_unwritable(one.answer, self._sender.key) for one in said]
-        except ValueError as error:  # also of pydantic, and of letters that cannot be written
+        except ValueError as error:  # also of letters that cannot be written
             why = one_line(self._sender.key.hidden_in(str(error)))
             raise RejectedError(f"{self._sender.place} returned a reply that cannot be read: {why}") from None
         for note in dict.fromkeys(note for one in said for note in one.notes):

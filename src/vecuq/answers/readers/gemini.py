@@ -13,7 +13,7 @@ from vecuq.answers.readers.envelope import ONLY_REASONING, TOOL_CALLS, Envelope,
 from vecuq.answers.readers.format import Format
 from vecuq.answers.readers.messages import call_text
 from vecuq.answers.readers.rows import Rows, Spoken, TokenRow, Top, spoken
-from vecuq.answers.schema import MOST_ANSWERS, Answer
+from vecuq.answers.schema import MOST_ANSWERS, Answer, changed
 from vecuq.answers.tokens import logprob
 from vecuq.errors import TableError
 
@@ -113,7 +113,7 @@ def _answer(candidate: Mapping[str, Any], count: Any, renormalise: bool) -> Spok
     total = None if rows.lists else _total(either_case(candidate, "avgLogprobs"), count)
     if total is None:
         return found
-    return Spoken(found.answer.model_copy(update={"logprob": total}), (*found.notes, TOTAL_OF_MEAN))
+    return Spoken(changed(found.answer, logprob=total), (*found.notes, TOTAL_OF_MEAN))
 
 
 def _calls(parts: list[Mapping[str, Any]]) -> list[str]:
