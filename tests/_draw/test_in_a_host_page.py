@@ -94,6 +94,7 @@ def test_a_rule_without_its_mark_would_be_seen(host, shown):
     assert page.evaluate(LOOKS) != before
 
 
+@pytest.mark.everyday
 def test_names_are_text_and_nothing_runs(host, shown):
     page = host("plain light")
     insert(page, shown)

@@ -46,6 +46,7 @@ def test_thresholds_are_those_of_the_product_and_of_the_gate(population):
     assert draws.agrees_with_the_product(population, 500, 0.1, rng, gate=True)
 
 
+@pytest.mark.nightly
 def test_the_promise_is_kept_and_the_naive_threshold_breaks_it(population):
     promises = part("promises")
     cells = promises.study("vlm", [population], 400, labels=(500,))
@@ -107,6 +108,7 @@ def test_mapie_itself_covers_what_the_study_says(population):
     assert all(same(population, 300, 0.1, np.random.default_rng(k)) for k in range(3))
 
 
+@pytest.mark.nightly
 def test_a_split_of_the_labels_keeps_the_promise_too(population):
     rivals = part("rivals")
     for rule in (rivals.logistic, rivals.best_order):
@@ -122,6 +124,7 @@ def test_chosen_labels_are_honest(population):
         assert found.broken.mean() <= 0.1 + 3 * np.sqrt(0.09 / 300)
 
 
+@pytest.mark.nightly
 def test_page_and_figure_come_from_one_command(tmp_path, monkeypatch, capsys):
     main = part("__main__")
     for family in ("mcq", "vlm"):

@@ -31,6 +31,7 @@ def problem(m=12, n=400, seed=0):
     return part("wide_problems").Problem("made up", x[:n], {"errors": (x[n:], wrong), "ood": (shifted, ood)})
 
 
+@pytest.mark.nightly
 def test_a_row_of_the_first_table_holds_every_figure():
     found = part().wide_row("made up", [problem()], [problem(4)])
     assert len(found) == len(part().WIDE)

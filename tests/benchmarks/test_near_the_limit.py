@@ -16,6 +16,7 @@ def benchmarks_can_be_imported():
     sys.path.remove(str(ROOT))
 
 
+@pytest.mark.nightly
 def test_every_claim_has_a_goal_and_its_limit_beside_it():
     limits = import_module("benchmarks.near_the_limit")
     found = limits.claims(limits.Sizes(fitted=20_000, scored=3_000, in_text=2_000, alone=3, rounds=1))

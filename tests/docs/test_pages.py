@@ -9,6 +9,22 @@ ROOT = Path(__file__).parents[2]
 OTHERS = ("README.md", "CONTRIBUTING.md", "deploy/README.md", "examples/README.md")
 # What the site builds is made of other pages.
 MADE = ("_build", "generated", "auto_")
+# These pages run a service or a study, and take half of the time of all.
+LONG = (
+    "docs/card.md",
+    "docs/estimators.md",
+    "docs/howto/production.md",
+    "docs/howto/scheduled-refit.md",
+    "docs/howto/scikit-learn.md",
+    "docs/judge.md",
+    "docs/notebook.md",
+    "docs/recipes.md",
+    "docs/report.md",
+    "docs/scale-decisions.md",
+    "docs/service-feedback.md",
+    "docs/service-operations.md",
+    "docs/service.md",
+)
 
 
 def pages_in(root):
@@ -17,9 +33,19 @@ def pages_in(root):
     return [page for page in found if not any(part.startswith(MADE) for part in page.relative_to(root).parts)]
 
 
-@pytest.mark.parametrize("page", pages_in(ROOT), ids=lambda page: page.relative_to(ROOT).as_posix())
+def paged(page):
+    """A page by its name; a long one is for the night."""
+    name = page.relative_to(ROOT).as_posix()
+    return pytest.param(page, id=name, marks=[pytest.mark.nightly] if name in LONG else [])
+
+
+@pytest.mark.parametrize("page", [paged(page) for page in pages_in(ROOT)])
 def test_the_blocks_of_a_page_run_as_they_stand(page, tmp_path):
     run_page(page, tmp_path)
+
+
+def test_every_long_page_exists():
+    assert [name for name in LONG if not (ROOT / name).is_file()] == []
 
 
 def test_new_pages_are_found_and_built_ones_are_not(tmp_path):

@@ -175,6 +175,7 @@ def test_a_service_answers_where_the_page_says(run):
     run(made, sh("vecuq serve bot.vecuq --port 8123\ncurl -s http://localhost:8123/health | grep -c '{'"))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "command", ["vecuq serve gone.vecuq", "vecuq serve gone.vecuq\ncurl -s http://127.0.0.1:8000/"]
 )

@@ -9,8 +9,8 @@ from page_run import alone, strict_warnings
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("docs/gallery", "docs/validation")
 SCRIPTS = [
-    # `make docs` runs all of them too, and fails where one does; so the simulations need not run twice in every check.
-    pytest.param(path, marks=[pytest.mark.slow] if folder == "docs/validation" else [])
+    # `make docs` runs all of them too, and fails where one does; so they need not run in every check.
+    pytest.param(path, marks=pytest.mark.slow if folder == "docs/validation" else pytest.mark.nightly)
     for folder in FOLDERS
     for path in sorted((ROOT / folder).rglob("*.py"))
     if not path.name.startswith("_")

@@ -118,6 +118,7 @@ def test_flagged_rows_are_errors_and_out_of_distribution_rows_above_the_threshol
     assert {row.tobytes() for row in rows[is_ood]} <= {row.tobytes() for row in scores.ood["mnist"]}
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("paper_data")
 def test_the_three_limitations_come_out_as_three_tables(monkeypatch):
     for room in (ood_calibration, other_costs, direction):

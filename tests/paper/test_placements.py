@@ -32,6 +32,7 @@ def test_another_placement_hardly_changes_the_order(sobol):
     assert not np.array_equal(paper, other)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("paper_data")
 def test_each_placement_has_its_line_and_the_multiplier_multiplies(monkeypatch):
     from vecuq.paper import placements

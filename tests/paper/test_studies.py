@@ -54,6 +54,7 @@ def test_the_rank_of_the_blobs_sees_errors_and_empty_places():
     assert min(figures["VecUQ-OT"].values()) > 0.95
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("one_group")
 def test_extremes_keep_the_base_order_on_real_scores():
     figures = STUDIES["extremes"]().figures
@@ -80,6 +81,7 @@ def test_a_constant_has_the_roc_auc_that_the_paper_prints_and_other_scores_keep_
     assert tied_auc(score, is_ood) == pytest.approx(roc_auc(score, is_ood), abs=1e-12)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("one_group")
 def test_every_line_of_the_table_of_constants_has_a_figure():
     sheet = STUDIES["extremes"]().sheets[2]
@@ -92,6 +94,7 @@ def test_keeps_order_can_fail():
     assert not keeps_order(np.array([1.0, 2.0]), np.array([2.0, 1.0]))
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("one_group")
 def test_on_images_the_rank_is_never_worse_than_its_worst_component():
     study = STUDIES["images"]()
@@ -100,6 +103,7 @@ def test_on_images_the_rank_is_never_worse_than_its_worst_component():
     assert all(0.4 < figure <= 1.0 for figures in study.figures.values() for figure in figures.values())
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("one_group")
 def test_no_choice_of_the_ablation_gives_nan_identity_scaling_included():
     study = STUDIES["ablation"]()
@@ -109,6 +113,7 @@ def test_no_choice_of_the_ablation_gives_nan_identity_scaling_included():
     assert not any(map(math.isnan, figures))
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("one_group")
 def test_each_kind_of_risk_is_compared_under_four_rules():
     study = STUDIES["measures"]()
@@ -174,6 +179,7 @@ def test_the_letters_are_twenty_classes_well_enough_learnt(paper_data):
     assert len(np.unique(accuracy)) > 10  # members of their own, not copies
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("one_group")
 def test_on_letters_mahalanobis_fails_on_errors_and_the_rank_does_not():
     study = STUDIES["letters"]()
@@ -226,6 +232,7 @@ def test_a_study_is_written_as_tables_pictures_and_one_page(tmp_path):
     assert "<script" not in page
 
 
+@pytest.mark.nightly
 def test_the_same_study_gives_the_same_files(tmp_path):
     for name in ("one", "two"):
         workflows.reproduce("toy", tmp_path / name)

@@ -66,6 +66,7 @@ def test_the_table_has_the_papers_lines_and_a_column_per_model_and_task():
     assert choices.CHOICES_FILE in study.differs
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("release")
 def test_the_terminal_shows_all_four_of_the_papers_tables_beside_our_one(run, tmp_path):
     shown = run("reproduce", "text", "-o", tmp_path / "out").stdout
@@ -113,6 +114,7 @@ def test_an_answer_without_a_measure_is_left_out_and_counted():
     npt.assert_array_equal(holed.scores["MSP"], np.delete(whole.scores["MSP"], 3))
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("release")
 def test_the_study_is_written_with_the_papers_four_tables_beside_it(tmp_path):
     workflows.reproduce("text", tmp_path / "out")
@@ -125,6 +127,7 @@ def test_the_study_is_written_with_the_papers_four_tables_beside_it(tmp_path):
     }
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("paper_data")
 def test_on_real_answers_the_rank_is_never_worse_than_its_worst_component():
     study = reproduce_text()

@@ -50,6 +50,7 @@ def test_axe_finds_nothing_with_everything_open(tab, written, model, width):
     assert found + axe(page, "nothing found") == []
 
 
+@pytest.mark.everyday
 def test_hostile_texts_stay_texts(tab, written, hostile):
     page = tab(written("hostile", hostile), width=400)
     assert page.evaluate("window.broken") is None

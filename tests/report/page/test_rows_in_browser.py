@@ -3,6 +3,8 @@
 import csv
 import io
 
+import pytest
+
 
 def by(facts, key, *, descending=False):
     """Ids of the first hundred rows by a key, those without a value last; equal ones most uncertain first."""
@@ -73,6 +75,7 @@ SEARCHES = {
 }
 
 
+@pytest.mark.everyday
 def test_search_finds_words_and_rules(report, ids, facts):
     page = report()
     for typed, test in SEARCHES.items():

@@ -31,6 +31,7 @@ def settled(page):
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+@pytest.mark.everyday
 def test_other_scores_give_what_python_computes(report, model, facts):
     ranker, _ = model
     page = report()

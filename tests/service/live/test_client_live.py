@@ -14,6 +14,8 @@ from vecuq.client import AsyncClient, Client, ServiceError
 from vecuq.data import load_demo
 from vecuq.service import Feedback
 
+pytestmark = pytest.mark.nightly
+
 KEY = "a-key-for-tests"
 NEW = load_demo().new
 

@@ -108,6 +108,7 @@ def test_requests_in_work_have_time_to_end(known):
     assert float(COMPOSE["services"]["vecuq"]["stop_grace_period"].rstrip("s")) > grace
 
 
+@pytest.mark.nightly
 def test_the_health_check_of_the_image_tells_a_service_from_none(saved):
     command = re.search(r"CMD (\[.*\])", DOCKERFILE[DOCKERFILE.index("HEALTHCHECK") :]).group(1)
     _, *words = yaml.safe_load(command)

@@ -32,6 +32,7 @@ def test_the_refusal_of_the_page_has_the_fields_of_one():
     assert set(json.loads(shown)) == set(ErrorBody.__struct_fields__)
 
 
+@pytest.mark.nightly
 def test_every_route_of_the_page_exists(followed):
     with Client(followed.url) as client:
         known = set(client._http.get("/openapi.json").json()["paths"])
@@ -40,6 +41,7 @@ def test_every_route_of_the_page_exists(followed):
     assert stated - known == set()
 
 
+@pytest.mark.nightly
 def test_every_option_of_the_page_is_taken(followed):
     table = PAGE[PAGE.index("| option | meaning |") :].partition("\n\n")[0]
     options = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)))

@@ -45,6 +45,7 @@ NO_TABLES = {
 
 
 class TestCutAndAltered:
+    @pytest.mark.nightly
     @pytest.mark.parametrize("kind", [PARQUET, STREAM])
     @pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.9, 0.999])
     def test_a_truncated_table_is_refused(self, service, kind, share):
@@ -55,6 +56,7 @@ class TestCutAndAltered:
         if answer.status != 200 or kind == PARQUET:
             check_refusal(answer, 400, 422)
 
+    @pytest.mark.nightly
     @pytest.mark.parametrize("kind", [PARQUET, STREAM])
     def test_an_altered_table_is_refused_or_read(self, service, kind):
         rng, whole = np.random.default_rng(0), parquet(TABLE) if kind == PARQUET else stream(TABLE)
@@ -73,6 +75,7 @@ class TestCutAndAltered:
         refused(service, post(body, kind=kind), 400, 422)
 
 
+@pytest.mark.nightly
 class TestBombs:
     def test_a_parquet_bomb_of_rows_is_refused(self, service):
         sink = io.BytesIO()
@@ -144,6 +147,7 @@ class TestManyColumnsAndRows:
         answer = ask(service, post(f'{{"rows":[{row}]}}'))
         assert answer.status == 200 or check_refusal(answer, *BUSY, 413, 422)
 
+    @pytest.mark.nightly
     def test_lines_with_a_million_keys_are_refused(self, service):
         row = "{" + ",".join(f'"c{k:x}":1' for k in range(500_000)) + "}\n"
         refused(service, post(row, kind=LINES), *BUSY, 413, 422)

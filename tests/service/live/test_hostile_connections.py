@@ -33,6 +33,7 @@ class TestLengths:
         answer = ask(service, head(Content_Type=JSON, Content_Length=3, Transfer_Encoding="chunked") + b"0\r\n\r\n")
         assert answer is None or answer.status == 400
 
+    @pytest.mark.nightly
     def test_a_body_that_is_shorter_than_said_is_given_up(self, service):
         refused(service, head(Content_Type=JSON, Content_Length=len(ONE) + 10) + ONE.encode(), 408)
 
@@ -70,6 +71,7 @@ class TestLengths:
         assert answer.said["rows"][0]["uncertainty"] == service.expected
 
 
+@pytest.mark.nightly
 class TestSlowAndHalf:
     def test_a_body_that_drips_is_given_up(self, service):
         with service.connect() as made:
@@ -324,6 +326,7 @@ class TestMethodsAndPaths:
         assert found[0].said["rows"][0]["uncertainty"] == service.expected
 
 
+@pytest.mark.nightly
 def test_large_bodies_beyond_the_limit_are_refused_and_those_within_are_answered(service):
     """More tables at once than there is room for: each is answered or refused as busy."""
     body = stream(pa.table({"entropy": np.ones(ROWS), "knn": np.ones(ROWS), "note": ["x" * 1000] * ROWS}))
@@ -345,6 +348,7 @@ def test_large_bodies_beyond_the_limit_are_refused_and_those_within_are_answered
     assert set(statuses) <= {200, 408, 413, 429}
 
 
+@pytest.mark.nightly
 def test_the_metrics_do_not_grow_with_strange_paths(service):
     def size():
         return len(ask(service, head("/metrics", "GET")).body)

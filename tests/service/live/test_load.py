@@ -19,6 +19,8 @@ from attacks import JSON, MIB, ROW
 from vecuq import fit_ranker, load
 from vecuq.client import Client, ServiceError
 
+pytestmark = pytest.mark.nightly
+
 ROWS = [{"entropy": 0.1 * k, "knn": 0.2 * k} for k in range(20)]
 CONNECTIONS, SECONDS = 16, 2
 MANY = json.dumps({"rows": ROWS})

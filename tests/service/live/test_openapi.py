@@ -14,6 +14,8 @@ from started import environment, started
 
 from vecuq import AnswerPipeline, Gate
 
+pytestmark = pytest.mark.nightly
+
 # What a document cannot say: that fields need each other, that a row must have an id that was scored, that the model
 # must be one of answers. And parameters that the service does not know are refused, or ignored where they are harmless.
 LEFT_OUT = "positive_data_acceptance,negative_data_rejection"

@@ -91,6 +91,7 @@ def test_the_curve_is_that_of_the_library(scored, known, files):
     np.testing.assert_allclose(np.mean(found["accuracy"]), accuracy_coverage_area(u, correct), atol=0.01)
 
 
+@pytest.mark.everyday
 def test_a_gate_decides_as_in_python_and_says_its_promise(scored, known, models, files):
     page = scored("gate")
     assert number(page, "accepted") == known.accept.sum()

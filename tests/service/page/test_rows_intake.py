@@ -4,6 +4,7 @@ import gzip
 import json
 
 import numpy as np
+import pytest
 
 
 def uncertainties(page):
@@ -49,6 +50,7 @@ PASTED = {
 }
 
 
+@pytest.mark.everyday
 def test_pasted_rows_are_scored_whatever_their_form(tab, service):
     page = tab(service)
     for text in PASTED.values():
