@@ -86,18 +86,19 @@ test-lowest: $(UV) ## the tests with the lowest versions that pyproject.toml dec
 	$(UV) pip install --quiet --python $(LOWEST)/bin/python --no-deps --editable . --editable ./paper-data
 	SCIPY_ARRAY_API=1 $(LOWEST)/bin/python -m pytest -n $(JOBS) -m "not slow and not models" -W ignore::DeprecationWarning src tests
 
-check: $(STAMP) ## format, lint, types, import contracts
+check: $(STAMP) ## format, lint, types, import contracts, the budget
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/rooms.py --check
 
 # Where Spark is installed (make test-spark), its cases are recorded with it.
 contract: $(STAMP) ## what changed of behaviour since the recording in contract/; ONLY='cli/score/*' for some cases
 	$(BIN)/python tools/contract.py --only '$(or $(ONLY),*)'
 	[ ! -f $(SPARK)/.installed ] || $(BIN)/python tools/contract.py --only 'python/spark*' --vecuq $(SPARK)/bin/vecuq
 
-rooms: $(STAMP) ## the map of the house: storeys, rooms, imports, lines
+rooms: $(STAMP) ## the map of the house: storeys, rooms, imports, and its figures
 	$(BIN)/python tools/rooms.py
 
 format: $(STAMP) ## rewrite the files in the project's format

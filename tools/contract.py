@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "contract"
 OWN = ROOT / "contract"
 RECORDED = OWN / "recorded.json.xz"
+PATIENCE = {"LIMIT = 120": "LIMIT = 900", "timeout=300": "timeout=3000"}  # seconds; the machine may be busy
 SKIPPED = "skipped: "  # a Python case with such a value could not run here
 
 
@@ -45,6 +46,10 @@ def recorder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="vecuq-contract-") as name:
         folder = Path(name) / "contract"
         shutil.copytree(SHARED, folder, ignore=shutil.ignore_patterns("recorded", "__pycache__"), copy_function=plain)
+        script = (folder / "record").read_text("utf-8")
+        for short, long in PATIENCE.items():
+            script = script.replace(short, long)
+        (folder / "record").write_text(script, "utf-8")
         for path in sorted((OWN / "cases").glob("*.toml")):
             with open(folder / "cases" / path.name, "a", encoding="utf-8") as file:
                 file.write("\n" + path.read_text("utf-8"))
