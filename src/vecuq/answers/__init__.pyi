@@ -2,7 +2,6 @@ from .arrays import holds_answers as holds_answers
 from .asking import Answerer as Answerer
 from .asking import Confidence as Confidence
 from .asking import Endpoint as Endpoint
-from .asking import LocalModel as LocalModel
 from .asking import Pace as Pace
 from .asking import Plan as Plan
 from .asking import Prices as Prices

@@ -10,26 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import typer
-
 from vecuq.cli import asking_options as given
 from vecuq.cli.asking_report import asking_bar, print_done
-from vecuq.cli.options import AsJson, listed, refuse_options
+from vecuq.cli.options import AsJson, listed
 from vecuq.cli.talk import friendly_errors, keep_secret, note, usage_errors
-from vecuq.errors import SettingError, TableError
+from vecuq.errors import SettingError
 
 if TYPE_CHECKING:
-    from vecuq.answers import Answerer, Prices
-
-_LOCAL_ONLY = ("threads", "context")
-_ENDPOINT_ONLY = (
-    *("api_key_env", "key_header", "api_version", "top_logprobs", "renormalise", "extra_body", "stream"),
-    *("concurrency", "timeout", "tries", "price_input", "price_output", "max_cost"),
-)
+    from vecuq.answers import Prices
 
 
 def ask(
-    ctx: typer.Context,
     questions: given.Questions,
     model: given.Model,
     out: given.Out = Path("answers.jsonl"),
@@ -57,58 +48,42 @@ def ask(
     price_input: given.PriceInput = None,
     price_output: given.PriceOutput = None,
     max_cost: given.MaxCost = None,
-    threads: given.Threads = 1,
-    context: given.Context = 4096,
     as_json: AsJson = False,
 ) -> None:
     """Ask a language model: one greedy answer and several samples to each question, with log-probs and entropies."""
-    from vecuq.answers import Endpoint, LocalModel, Plan
+    from vecuq.answers import Endpoint, Plan
     from vecuq.workflows import ask as ask_all
 
     with usage_errors():
         if url is None:
-            refuse_options(ctx, _ENDPOINT_ONLY, "an endpoint (--url)", "a local model")
-        else:
-            refuse_options(ctx, _LOCAL_ONLY, "a local model", "an endpoint (--url)")
+            raise SettingError(
+                "--url is needed: the address of a server. A model file is served on this machine, such as by "
+                "`llama-server -m FILE`, and asked by --url http://localhost:8080/v1."
+            )
         stops = tuple(text.replace("\\n", "\n").replace("\\t", "\t") for text in stop or ())
         system = None if system is None else _text(system)
         sure = tuple(dict.fromkeys(listed(confidence) or ()))
         plan = Plan(samples, temperature, max_tokens, stops, seed, _text(template), system, raw, not no_greedy, sure)
         at_once, prices, extra = _at_once(concurrency), _prices(price_input, price_output, max_cost), _json(extra_body)
-        if threads == 0:
-            raise SettingError("--threads must be at least 1, or -1 for all cores; got 0.")
-    answerer: Answerer
     with friendly_errors():  # what there is to note about the endpoint comes before the first request
-        if url is None:
-            _refuse_name_of_server(model)
-            answerer = LocalModel(model, n_jobs=threads, context=context)
-        else:
-            answerer = Endpoint(
-                url,
-                model,
-                api_key=key_from(api_key_env),
-                key_header=key_header,
-                api_version=api_version,
-                top_logprobs=top_logprobs,
-                renormalise=renormalise,
-                extra_body=extra,
-                stream=stream,
-                timeout=timeout,
-                tries=tries,
-                on_retry=note,
-            )
+        answerer = Endpoint(
+            url,
+            model,
+            api_key=key_from(api_key_env),
+            key_header=key_header,
+            api_version=api_version,
+            top_logprobs=top_logprobs,
+            renormalise=renormalise,
+            extra_body=extra,
+            stream=stream,
+            timeout=timeout,
+            tries=tries,
+            on_retry=note,
+        )
     with friendly_errors():
         with _resumable(out), asking_bar() as progress:
             done = ask_all(questions, out, answerer, plan, n_jobs=at_once, prices=prices, progress=progress)
         print_done(done, out, as_json=as_json)
-
-
-def _refuse_name_of_server(model: str) -> None:
-    """Raise where the model is no file and looks like that of a server."""
-    if not Path(model).exists() and not model.lower().endswith(".gguf"):
-        raise TableError(
-            f"There is no file {model}: --model is a GGUF file, or with --url the name of a server's model."
-        )
 
 
 def _at_once(typed: str) -> int | Literal["auto"]:

@@ -9,7 +9,7 @@ import typer
 
 from vecuq.cli.options import choice
 
-_PROMPT, _ANSWERS, _ENDPOINT, _COST, _LOCAL = "Prompt", "Answers", "Endpoint (--url)", "Cost (--url)", "Local model"
+_PROMPT, _ANSWERS, _ENDPOINT, _COST = "Prompt", "Answers", "Endpoint", "Cost"
 
 Questions = Annotated[
     Path,
@@ -20,13 +20,13 @@ Questions = Annotated[
         show_default=False,
     ),
 ]
-Model = Annotated[str, typer.Option(help="GGUF file; with --url, the model's name there.", show_default=False)]
+Model = Annotated[str, typer.Option(help="The model's name there.", show_default=False)]
 Out = Annotated[
     Path,
     typer.Option("--out", "-o", help="File for the answers. A run that was stopped continues with the same file."),
 ]
 Url = Annotated[
-    str | None, typer.Option(help="OpenAI-compatible endpoint, such as http://localhost:8080/v1.", metavar="URL")
+    str | None, typer.Option(help="OpenAI-compatible server, such as http://localhost:8080/v1.", metavar="URL")
 ]
 
 Template = Annotated[str, choice("Prompt with {question} in it, or @FILE with the prompt.", _PROMPT)]
@@ -35,7 +35,7 @@ Raw = Annotated[
     bool | None,
     typer.Option(
         "--raw/--chat",
-        help="Send the prompt as it is, or in chat format; default: chat format if the model has one.",
+        help="Send the prompt as it is, or in chat format, the default.",
         rich_help_panel=_PROMPT,
     ),
 ]
@@ -121,6 +121,3 @@ MaxCost = Annotated[
     float | None,
     choice("Start no further question when this run has cost so much.", _COST, metavar="COST"),
 ]
-
-Threads = Annotated[int, choice("Number of threads; -1 for all cores.", _LOCAL)]
-Context = Annotated[int, choice("Most tokens of a prompt and all its answers.", _LOCAL)]

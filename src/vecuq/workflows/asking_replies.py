@@ -35,7 +35,7 @@ def replies(
         except RefusedQuestionError as refused:
             return refused
 
-    if pace.most == 1:  # in this thread: a local model belongs to the thread that loaded it
+    if pace.most == 1:  # in this thread: an answerer may belong to the thread that made it
         yield from ((item, tried(item)) for item in todo)
         return
     for done in side_by_side(tried, todo, lambda: pace.room):

@@ -51,8 +51,6 @@ def test_a_file_without_questions_is_an_error(tmp_path):
 def test_a_prompt_is_filled_with_any_field_of_the_line_and_other_braces_stay():
     plan = Plan(template="{context} {x} Q: {question}")
     assert plan.fill(Question("1", "why {context}", meta={"context": "sky"})) == "sky {x} Q: why {context}"
-    assert plan.head() == ""
-    assert Plan(template="Q: {question}").head() == "Q: "
 
 
 def test_the_draws_depend_on_seed_question_and_sample_alone():

@@ -2,7 +2,6 @@
 
 from vecuq.answers.asking.confidence import Confidence, confidence_of, refuse_unaskable
 from vecuq.answers.asking.endpoint import Endpoint
-from vecuq.answers.asking.gguf import LocalModel
 from vecuq.answers.asking.pace import Pace
 from vecuq.answers.asking.plan import Answerer, Plan, RefusedQuestionError
 from vecuq.answers.asking.questions import Question, read_questions
@@ -14,7 +13,6 @@ __all__ = [
     "Answerer",
     "Confidence",
     "Endpoint",
-    "LocalModel",
     "Pace",
     "Plan",
     "Prices",

@@ -62,8 +62,8 @@ class Plan:
     system
         The system message before the question, or None.
     raw
-        True sends the prompt as it is, for few-shot prompts and base models; False uses the model's chat format; None
-        uses the chat format where the model has one.
+        True sends the prompt as it is, for few-shot prompts and base models; False and None use the
+        chat format of the server.
     greedy
         Whether to ask for a greedy answer; some models have no temperature 0.
     confidence
@@ -112,10 +112,6 @@ class Plan:
         asked = question.messages or [{"role": "user", "content": self.fill(question)}]
         return with_system(asked, self.system)
 
-    def head(self) -> str:
-        """Return the prompt up to its first field, the same for all questions."""
-        return _PLACEHOLDER.split(self.template, maxsplit=1)[0]
-
     def draws(self, question: Question) -> list[np.random.Generator]:
         """Return one random generator per sample; it depends on random_state, question and sample only."""
         name = crc32(question.id.encode())
@@ -145,7 +141,7 @@ def _refuse_unwritable(name: str, texts: Iterable[str]) -> None:
 
 
 class Answerer(Protocol):
-    """What can answer a question: a local model, an endpoint, or an object of your own.
+    """What can answer a question: an endpoint, or an object of your own.
 
     It may have ``settings``, a mapping that is written beside its answers as the settings of the plan are;
     ``first_tokens(question, plan)``, the log-probabilities of the most likely first tokens by their text, for P(True);

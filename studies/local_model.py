@@ -1,31 +1,164 @@
-"""A local GGUF model with llama.cpp: all answers to a question at once, one pass of the model per distinct prefix."""
+"""A local GGUF model with llama.cpp, for `generate_answers.py`: one pass of the model per distinct prefix.
+
+The package asks servers only; this is what the recorded answers of the text study were made with. It needs the package
+cyllama.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from vecuq._check import existing_file, one_line, whole_number
-from vecuq._run import resolve_jobs
-from vecuq.answers.asking.choice import Chosen, Distribution
-from vecuq.answers.asking.draft import Draft
-from vecuq.answers.asking.plan import Plan, RefusedQuestionError
-from vecuq.answers.asking.questions import Question
-from vecuq.answers.readers.messages import shown_content
-from vecuq.answers.schema import Answer
-from vecuq.errors import SettingError, TableError
+import numpy as np
+
+from vecuq.answers import Answer, Plan, Question, RefusedQuestionError
 
 _BATCH = 512
-# Of the first tokens of an answer, as many as servers report.
-_TOP = 20
-Pick = Callable[[Distribution], Chosen]
+# exp of this is 0, and so is 0 times this: a logit of minus infinity gives no NaN.
+_LEAST_SHIFT = -1e4
+_UNFINISHED = "\N{REPLACEMENT CHARACTER}"
+
+
+Pick = Callable[["Distribution"], "Chosen"]
+
+
+class Chosen(NamedTuple):
+    """A token, its log-probability, and the entropy, margin and certainty of the distribution it comes from.
+
+    The margin is the most likely token's probability minus the second's; the certainty is the divergence of the uniform
+    law from the distribution.
+    """
+
+    token: int
+    logprob: float
+    entropy: float
+    margin: float
+    certainty: float
+
+
+class Distribution:
+    """The next token under the model, at temperature 1, over the whole vocabulary.
+
+    Examples
+    --------
+    >>> even = Distribution([0.0, 0.0])
+    >>> even.greedy()
+    Chosen(token=0, logprob=-0.6931471805599453, entropy=0.6931471805599453, margin=0.0, certainty=0.0)
+    """
+
+    def __init__(self, logits: Any) -> None:
+        values = np.fromiter(logits, float, len(logits))
+        self._best = int(values.argmax())
+        self._shifted = np.maximum(values - values[self._best], _LEAST_SHIFT)
+        weights = np.exp(self._shifted)
+        total = float(weights.sum())
+        self._log_total = float(np.log(total))
+        self.entropy = max(0.0, self._log_total - float(weights @ self._shifted) / total)
+        # The most likely token has the weight 1.
+        self.margin = (1.0 - float(np.delete(weights, self._best).max(initial=0.0))) / total
+        # A token that cannot be, with a logit of minus infinity, does not count.
+        possible = self._shifted[values > -np.inf]
+        self.certainty = max(0.0, self._log_total - float(possible.mean()) - float(np.log(len(possible))))
+        self._weights = weights
+        self._cumulative: dict[float, np.ndarray] = {}
+
+    def greedy(self) -> Chosen:
+        """Return the most likely token."""
+        return self._chosen(self._best)
+
+    def most_likely(self, number: int) -> list[Chosen]:
+        """Return the most likely tokens, most likely first."""
+        order = np.argsort(-self._shifted, kind="stable")[:number]
+        return [self._chosen(int(token)) for token in order]
+
+    def draw(self, random: np.random.Generator, temperature: float) -> Chosen:
+        """Return a token drawn with logits divided by ``temperature``; its log-probability is that at 1."""
+        cumulative = self._cumulative_weights(temperature)
+        point = random.random() * cumulative[-1]
+        return self._chosen(min(int(np.searchsorted(cumulative, point, side="right")), len(cumulative) - 1))
+
+    def _cumulative_weights(self, temperature: float) -> np.ndarray:
+        if temperature not in self._cumulative:
+            weights = self._weights if temperature == 1.0 else np.exp(self._shifted / temperature)
+            self._cumulative[temperature] = np.cumsum(weights)
+        return self._cumulative[temperature]
+
+    def _chosen(self, token: int) -> Chosen:
+        logprob = float(self._shifted[token]) - self._log_total
+        return Chosen(token, logprob, self.entropy, self.margin, self.certainty)
+
+
+@dataclass
+class Draft:
+    """One sequence so far.
+
+    Parameters
+    ----------
+    spell
+        Maps tokens to text; an unfinished character at the end becomes the replacement character.
+    stop, max_tokens
+        When the answer ends at the latest.
+    """
+
+    spell: Callable[[Sequence[int]], str]
+    stop: tuple[str, ...]
+    max_tokens: int
+    tokens: list[int] = field(default_factory=list)
+    finish: str | None = None
+    _chosen: list[Chosen] = field(default_factory=list)
+    # How much text there is after each token.
+    _ends: list[int] = field(default_factory=list)
+    _text: str = ""
+
+    def add(self, chosen: Chosen, *, ends: bool) -> None:
+        """Add one token; ``ends`` says that it is the model's end of sequence."""
+        self.tokens.append(chosen.token)
+        self._chosen.append(chosen)
+        if ends:
+            self.finish = "stop"
+        else:
+            self._text = self.spell(self.tokens)
+            self._stop_at_text()
+        self._ends.append(len(self._text.rstrip(_UNFINISHED)))
+        if self.finish is None and len(self.tokens) == self.max_tokens:
+            self.finish = "length"
+
+    def _stop_at_text(self) -> None:
+        found = [place for place in (self._text.find(text) for text in self.stop) if place >= 0]
+        if found:
+            self._text, self.finish = self._text[: min(found)], "stop"
+
+    def answer(self) -> Answer:
+        """Return the finished answer; the pieces of its tokens add up to its text, but for blanks around it."""
+        text = self._text.rstrip(_UNFINISHED)
+        ends = [min(end, len(text)) for end in self._ends]
+        pieces = [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        return Answer(
+            text=text.strip(),
+            tokens=tuple(pieces),
+            logprobs=tuple(rounded(chosen.logprob) for chosen in self._chosen),
+            entropies=tuple(rounded(chosen.entropy) for chosen in self._chosen),
+            margins=tuple(rounded(chosen.margin) for chosen in self._chosen),
+            certainties=tuple(rounded(chosen.certainty) for chosen in self._chosen),
+            n_end=self._n_end(len(text)),
+            finish=self.finish,
+        )
+
+    def _n_end(self, length: int) -> int:
+        """Return how many of the last tokens come after the text, if the answer ended with ``stop``."""
+        return sum(start >= length for start in [0, *self._ends[:-1]]) if self.finish == "stop" else 0
+
+
+def rounded(value: float) -> float:
+    """Return a number with six decimals, about the digits of single precision, and no negative zero."""
+    return round(value, 6) + 0.0
 
 
 class LocalModel:
-    """A GGUF model in this process. Needs ``pip install 'vecuq[text]'``.
+    """A GGUF model in this process.
 
     The greedy answer and all samples grow together. Those with the same tokens so far are one sequence to the model, so
     an answer that is drawn five times costs as much as one. The part of the prompt that all questions share is read
@@ -36,17 +169,15 @@ class LocalModel:
     path
         The GGUF file.
     n_jobs
-        Threads of the model; None is 1, -1 all cores.
+        Threads of the model.
     context
         Largest number of tokens of a prompt and all its answers together.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, n_jobs: int | None = None, context: int = 4096) -> None:
-        threads = resolve_jobs(n_jobs)
-        whole_number("context", context, 16)
-        file = existing_file(path)
+    def __init__(self, path: str | os.PathLike[str], *, n_jobs: int = 1, context: int = 4096) -> None:
+        file = Path(path)
         self.name = file.stem
-        self._threads, self._size = threads, context
+        self._threads, self._size = n_jobs, context
         self._llama = _llama()
         self._model = _load(self._llama, file)
         self._vocab = self._model.get_vocab()
@@ -62,15 +193,6 @@ class LocalModel:
         greedy, *samples = self._grow(prompt, [Distribution.greedy, *picks], plan)
         return greedy.answer(), [sample.answer() for sample in samples]
 
-    def first_tokens(self, question: Question, plan: Plan) -> dict[str, float]:
-        """Return the log-probs of the most likely first tokens of an answer, most likely first."""
-        self._prompt(question, plan)
-        law = Distribution(self._context.get_logits_ith(-1))
-        tops: dict[str, float] = {}
-        for chosen in law.most_likely(_TOP):
-            tops.setdefault(str(self._vocab.token_to_piece(chosen.token, 0, True)), chosen.logprob)
-        return tops
-
     def _prompt(self, question: Question, plan: Plan) -> list[int]:
         """Read the prompt of a question into the model, and return its tokens."""
         prompt = self._tokens(self._wrapped(question, plan))
@@ -85,20 +207,22 @@ class LocalModel:
             text = plan.fill(question)
             return f"{plan.system}\n{text}" if plan.system else text
         if not template:
-            raise SettingError(f"{self.name} has no chat format; send the prompt as it is, with `raw=True`.")
-        said = [(message["role"], shown_content(message)) for message in plan.messages(question)]
+            raise SystemExit(f"{self.name} has no chat format; send the prompt as it is, with `raw=True`.")
+        said = [(message["role"], str(message["content"])) for message in plan.messages(question)]
         messages = [self._llama.LlamaChatMessage(role, content) for role, content in said]
         try:
             return str(self._model.chat_apply_template(template, messages, True))
         except RuntimeError:
-            raise SettingError(
+            raise SystemExit(
                 f"The chat format of {self.name} is not known to llama.cpp; write it into `template`, with `raw=True`."
             ) from None
 
     def _wrapped_head(self, plan: Plan) -> str:
         """Return what the prompts of all questions begin with."""
         mark = "\N{OBJECT REPLACEMENT CHARACTER}"
-        return self._wrapped(Question("", mark), replace(plan, template=plan.head() + "{question}")).split(mark)[0]
+        return self._wrapped(
+            Question("", mark), replace(plan, template=plan.template.partition("{")[0] + "{question}")
+        ).split(mark)[0]
 
     def _tokens(self, text: str) -> list[int]:
         return list(self._vocab.tokenize(text, True, True))
@@ -107,7 +231,7 @@ class LocalModel:
         answers = (plan.greedy + plan.samples) * plan.max_tokens
         remedy = f"the context is {self._size:,}. Raise `context`, or lower `max_tokens` or `samples`."
         if answers >= self._size:
-            raise SettingError(f"The answers to one question may take {answers:,} tokens; {remedy}")
+            raise SystemExit(f"The answers to one question may take {answers:,} tokens; {remedy}")
         if n_prompt + answers > self._size:
             raise RefusedQuestionError(
                 question.id, f"its prompt takes {n_prompt:,} tokens and its answers up to {answers:,}; {remedy}"
@@ -150,7 +274,7 @@ class LocalModel:
             for number, row in enumerate(rows[start : start + _BATCH], start=start + 1):
                 self._batch.add(*row, logits_of_all or number == len(rows))
             if self._context.decode(self._batch) != 0:
-                raise TableError("The context of the model is too small for this question; raise `context`.")
+                raise SystemExit("The context of the model is too small for this question; raise `context`.")
 
     def _grow(self, prompt: list[int], picks: Sequence[Pick], plan: Plan) -> list[Draft]:
         """Generate all sequences; those with the same tokens so far are one to the model."""
@@ -194,13 +318,8 @@ def _grouped(drafts: Sequence[Draft]) -> dict[tuple[int, ...], list[int]]:
 
 
 def _llama() -> Any:
-    try:
-        from cyllama.llama import llama_cpp
-    except ImportError:
-        raise SettingError(
-            "A local model needs the package cyllama (llama.cpp): pip install 'vecuq[text]'. "
-            "An endpoint needs no package."
-        ) from None
+    from cyllama.llama import llama_cpp
+
     llama_cpp.disable_logging()
     return llama_cpp
 
@@ -215,7 +334,4 @@ def _load(llama: Any, file: Path) -> Any:
 
     settings = llama.LlamaModelParams()
     settings.n_gpu_layers = 0
-    try:
-        return Model(str(file), settings)
-    except (ValueError, RuntimeError, OSError) as error:
-        raise TableError(f"{file} cannot be read as a GGUF model: {one_line(error)}") from None
+    return Model(str(file), settings)
