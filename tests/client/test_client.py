@@ -1,7 +1,5 @@
 """The client against a service that is played by a function: what it sends, and what it makes of every answer."""
 
-import asyncio
-import inspect
 import json
 from copy import copy
 
@@ -14,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from vecuq import VecuqError
-from vecuq.client import AsyncClient, Client, ServiceError
+from vecuq.client import Client, ServiceError
 from vecuq.errors import SettingError, TableError
 from vecuq.service import Feedback
 
@@ -47,39 +45,16 @@ class Played:
         return json.loads(self.requests[-1].content)
 
 
-class Awaited:
-    """An AsyncClient whose verbs can be called plainly, so that one test serves both clients."""
-
-    def __init__(self, *args, **how):
-        self._client = AsyncClient(*args, **how)
-
-    def __repr__(self):
-        return repr(self._client)
-
-    def __getattr__(self, name):
-        return lambda *args, **how: asyncio.run(getattr(self._client, name)(*args, **how))
-
-
-@pytest.fixture(params=[Client, Awaited], ids=["sync", "async"])
-def made(request):
+def made(played, **how):
     """Make a client of a played service."""
-    return lambda played, **how: request.param(URL, transport=httpx.MockTransport(played), **how)
+    return Client(URL, transport=httpx.MockTransport(played), **how)
 
 
 def answer(content, status=200, **headers):
     return httpx.Response(status, json=content, headers=headers)
 
 
-def test_both_clients_have_the_same_verbs_and_parameters():
-    def verbs(kind):
-        public = {name: member for name, member in vars(kind).items() if not name.startswith("_")}
-        return {name: inspect.signature(member) for name, member in public.items()}
-
-    assert verbs(Client) == verbs(AsyncClient)
-    assert inspect.signature(Client) == inspect.signature(AsyncClient)
-
-
-def test_rows_go_as_json_and_come_back_typed(made):
+def test_rows_go_as_json_and_come_back_typed():
     played = Played(answer(SCORED))
     scored = made(played, api_key="secret").score(ROWS, alpha=0.05, explain=True, missing="marginal")
     assert (scored.model, scored.rows[0].uncertainty, scored.rows[0].accept) == ("m", 0.25, True)
@@ -91,19 +66,19 @@ def test_rows_go_as_json_and_come_back_typed(made):
     assert request.headers["authorization"] == "Bearer secret"
 
 
-def test_numbers_of_numpy_and_nan_are_sent_as_json_has_them(made):
+def test_numbers_of_numpy_and_nan_are_sent_as_json_has_them():
     played = Played(answer(SCORED))
     made(played).score([{"a": np.float64(0.1), "b": np.int64(3), "c": float("nan"), "d": np.float32("nan")}])
     assert played.body == {"rows": [{"a": 0.1, "b": 3, "c": None, "d": None}]}
 
 
 @pytest.mark.parametrize("infinite", [float("inf"), np.float64("-inf")])
-def test_an_infinite_value_is_not_sent_as_a_missing_one(made, infinite):
+def test_an_infinite_value_is_not_sent_as_a_missing_one(infinite):
     with pytest.raises(TableError, match=r"Row 1 has an infinite value in 'a'"):
         made(Played(answer(SCORED))).score([{"a": 1.0}, {"a": infinite}])
 
 
-def test_a_model_is_part_of_the_path(made):
+def test_a_model_is_part_of_the_path():
     played = Played(answer(SCORED))
     made(played, model="b c").score(ROWS)
     made(played, model="b c").score(ROWS, model="d/e")
@@ -131,7 +106,7 @@ def with_a_column(request):
 TABLE = pa.table({"entropy": [0.5, None, 2.0], "id": ["a", "b", "c"]})
 
 
-def test_a_table_goes_as_arrow_and_comes_back_in_its_kind(made):
+def test_a_table_goes_as_arrow_and_comes_back_in_its_kind():
     played = Played(with_a_column)
     client = made(played)
     as_arrow = client.score(TABLE)
@@ -146,7 +121,7 @@ def test_a_table_goes_as_arrow_and_comes_back_in_its_kind(made):
     assert {request.headers["content-type"] for request in played.requests} == {"application/vnd.apache.arrow.stream"}
 
 
-def test_bits_survive_the_way(made):
+def test_bits_survive_the_way():
     values = np.random.default_rng(0).standard_gamma(1.0, 1_000)
     echoed = Played(
         lambda request: answer(
@@ -171,12 +146,12 @@ def test_bits_survive_the_way(made):
         ([{"a": object()}], "object is neither a number nor a text"),
     ],
 )
-def test_what_is_no_table_is_refused_before_it_is_sent(made, rows, match):
+def test_what_is_no_table_is_refused_before_it_is_sent(rows, match):
     with pytest.raises(TableError, match=match):
         made(Played(answer(SCORED))).score(rows)
 
 
-def test_a_file_is_sent_as_it_is_and_the_answer_written_whole(made, tmp_path):
+def test_a_file_is_sent_as_it_is_and_the_answer_written_whole(tmp_path):
     played = Played(httpx.Response(200, content=b"PAR1..."))
     (tmp_path / "new.csv").write_bytes(b"entropy\n0.5\n")
     out = made(played).score_file(tmp_path / "new.csv", tmp_path / "out.parquet", alpha=0.1)
@@ -186,7 +161,7 @@ def test_a_file_is_sent_as_it_is_and_the_answer_written_whole(made, tmp_path):
     assert request.headers["accept"] == "application/vnd.apache.parquet"
 
 
-def test_a_refused_file_leaves_nothing_behind(made, tmp_path):
+def test_a_refused_file_leaves_nothing_behind(tmp_path):
     (tmp_path / "new.csv").write_bytes(b"entropy\n0.5\n")
     played = Played(answer({"error": "too_large", "message": "At most 1 row.", "request_id": ""}, 413))
     with pytest.raises(ServiceError, match="At most 1 row"):
@@ -201,7 +176,7 @@ class OfAnSdk:
         return {"choices": [{"message": {"content": "Paris"}, "logprobs": None}]}
 
 
-def test_a_reply_of_an_sdk_is_sent_as_a_plain_dict(made):
+def test_a_reply_of_an_sdk_is_sent_as_a_plain_dict():
     played = Played(
         answer({"uncertainty": 0.5, "accept": False, "missing": {"msp": "no log-probs"}, "values": {"msp": None}})
     )
@@ -228,7 +203,7 @@ def test_a_record_of_our_own_is_read_back_as_it_was():
     assert plain_reply(None) is None
 
 
-def test_feedback_says_only_what_is_known(made):
+def test_feedback_says_only_what_is_known():
     taken = {"id": "a", "status": "stored", "scored": True, "counted": True}
     played = Played(answer({"feedback": [taken]}))
     client = made(played, model="m")
@@ -238,7 +213,7 @@ def test_feedback_says_only_what_is_known(made):
     assert played.body == {"feedback": [{"id": "a", "kind": "review", "ood": True}]}
 
 
-def test_feedback_may_be_dicts(made):
+def test_feedback_may_be_dicts():
     taken = {"id": "a", "status": "stored", "scored": True, "counted": True}
     played = Played(answer({"feedback": [taken]}))
     client = made(played)
@@ -257,14 +232,14 @@ def test_feedback_may_be_dicts(made):
         ({"id": "a"}, "Put it into a list"),
     ],
 )
-def test_what_is_no_feedback_is_refused_before_it_is_sent(made, found, match):
+def test_what_is_no_feedback_is_refused_before_it_is_sent(found, match):
     played = Played(answer({}))
     with pytest.raises(TableError, match=match):
         made(played).feedback_all(found)
     assert not played.requests
 
 
-def test_a_service_that_is_not_ready_says_so_without_an_error(made):
+def test_a_service_that_is_not_ready_says_so_without_an_error():
     states = {"ready": False, "models": {"m": {"generation": 1, "checksum": "c", "error": "cut"}}}
     ready = made(Played(answer(states, 503))).ready()
     assert not ready
@@ -272,12 +247,12 @@ def test_a_service_that_is_not_ready_says_so_without_an_error(made):
     assert made(Played(answer({"ready": True}))).ready()
 
 
-def test_a_refusal_in_place_of_readiness_is_an_error(made):
+def test_a_refusal_in_place_of_readiness_is_an_error():
     with pytest.raises(ServiceError, match="Stopping"):
         made(Played(answer({"error": "stopping", "message": "Stopping.", "request_id": ""}, 503))).ready()
 
 
-def test_a_model_and_the_live_state_keep_all_that_the_service_said(made):
+def test_a_model_and_the_live_state_keep_all_that_the_service_said():
     said = {"name": "m", "kind": "ranker", "checksum": "c", "columns": ["a"], "smallest_alpha": 0.01}
     played = Played(answer(said))
     model = made(played).model("m")
@@ -289,7 +264,7 @@ def test_a_model_and_the_live_state_keep_all_that_the_service_said(made):
     assert [(one.id, one.values) for one in queue.rows] == [("a", {"knn": None})]
 
 
-def test_a_refusal_is_one_exception_with_everything_in_it(made):
+def test_a_refusal_is_one_exception_with_everything_in_it():
     refused = {"error": "bad_columns", "message": "Every row lacks ['a'].", "request_id": "r7"}
     with pytest.raises(ServiceError) as caught:
         made(Played(answer(refused, 422))).score(ROWS)
@@ -307,45 +282,45 @@ def test_a_refusal_is_one_exception_with_everything_in_it(made):
 
 
 @pytest.mark.parametrize("status", [200, 302, 502])
-def test_an_answer_of_something_else_is_named_as_such(made, status):
+def test_an_answer_of_something_else_is_named_as_such(status):
     page = httpx.Response(status, content=b"<html>\xff gateway", headers={"x-request-id": "r1"})
     with pytest.raises(ServiceError, match="is not of a scoring service") as caught:
         made(Played(page)).score(ROWS)
     assert (caught.value.error, caught.value.status, caught.value.request_id) == ("not_vecuq", status, "r1")
 
 
-def test_a_table_that_is_none_is_named_as_such(made):
+def test_a_table_that_is_none_is_named_as_such():
     with pytest.raises(ServiceError, match="is not of a scoring service"):
         made(Played(httpx.Response(200, content=b"{}"))).score(TABLE)
 
 
 class TestSendingAgain:
-    def test_a_busy_service_is_asked_again(self, made):
+    def test_a_busy_service_is_asked_again(self):
         played = Played(BUSY, httpx.Response(503, headers={"retry-after": "0"}), answer(SCORED))
         assert made(played).score([{"entropy": 0.5}]).model == "m"
         assert len(played.requests) == 3
 
-    def test_the_last_refusal_is_what_is_raised(self, made):
+    def test_the_last_refusal_is_what_is_raised(self):
         played = Played(BUSY)
         with pytest.raises(ServiceError, match="Too many"):
             made(played, retries=1).score(ROWS)
         assert len(played.requests) == 2
 
     @pytest.mark.parametrize("headers", [{}, {"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, {"retry-after": "3600"}])
-    def test_without_a_time_or_with_a_long_one_it_is_not(self, made, headers):
+    def test_without_a_time_or_with_a_long_one_it_is_not(self, headers):
         played = Played(answer({"error": "timeout", "message": "Too slow.", "request_id": ""}, 503, **headers))
         with pytest.raises(ServiceError, match="Too slow"):
             made(played).score(ROWS)
         assert len(played.requests) == 1
 
     @pytest.mark.parametrize("status", [400, 401, 409, 413, 422, 500])
-    def test_a_refusal_that_would_come_again_is_final(self, made, status):
+    def test_a_refusal_that_would_come_again_is_final(self, status):
         played = Played(answer({"error": "no", "message": "No.", "request_id": ""}, status, **{"retry-after": "0"}))
         with pytest.raises(ServiceError, match="No"):
             made(played).score(ROWS)
         assert len(played.requests) == 1
 
-    def test_a_service_that_is_not_there_is_tried_again_and_named(self, made):
+    def test_a_service_that_is_not_there_is_tried_again_and_named(self):
         played = Played(httpx.ConnectError("refused"))
         with pytest.raises(ServiceError, match=f"No service answers at {URL}") as caught:
             made(played).score([{"entropy": 0.5}])
@@ -362,18 +337,18 @@ class TestSendingAgain:
             (TABLE.select(["entropy"]), {}, 1),
         ],
     )
-    def test_rows_whose_answer_was_lost_are_sent_again_only_if_nothing_counts_twice(self, made, rows, how, tries):
+    def test_rows_whose_answer_was_lost_are_sent_again_only_if_nothing_counts_twice(self, rows, how, tries):
         played = Played(httpx.ReadError("reset"))
         with pytest.raises(ServiceError, match="ReadError"):
             made(played, retries=1).score(rows, **how)
         assert len(played.requests) == tries
 
-    def test_feedback_whose_answer_was_lost_is_sent_again(self, made):
+    def test_feedback_whose_answer_was_lost_is_sent_again(self):
         taken = {"id": "a", "status": "known", "scored": True, "counted": False}
         played = Played(httpx.RemoteProtocolError("gone"), answer({"feedback": [taken]}))
         assert made(played).feedback("a", correct=True).status == "known"
 
-    def test_who_waited_long_enough_does_not_wait_again(self, made):
+    def test_who_waited_long_enough_does_not_wait_again(self):
         played = Played(httpx.ReadTimeout("slow"))
         with pytest.raises(ServiceError, match="did not answer within 30 seconds") as caught:
             made(played).ready()
@@ -383,7 +358,7 @@ class TestSendingAgain:
 class TestTheKey:
     KEY = "s3cr3t-key"
 
-    def test_it_is_shown_nowhere(self, made):
+    def test_it_is_shown_nowhere(self):
         client = made(Played(httpx.ConnectError("refused")), api_key=self.KEY, retries=0)
         assert self.KEY not in repr(client) + repr(getattr(client, "_setup", ""))
         with pytest.raises(ServiceError) as caught:
@@ -393,7 +368,7 @@ class TestTheKey:
             shown, error = f"{shown}{error!r}{error}", error.__cause__ or error.__context__
         assert self.KEY not in shown
 
-    def test_it_does_not_follow_a_redirect(self, made):
+    def test_it_does_not_follow_a_redirect(self):
         played = Played(httpx.Response(307, headers={"location": "http://elsewhere.example/score"}))
         with pytest.raises(ServiceError):
             made(played, api_key=self.KEY).score(ROWS)
@@ -418,12 +393,6 @@ def test_a_client_can_be_used_in_a_with_statement():
         assert client.score(ROWS).model == "m"
     with pytest.raises(RuntimeError, match="closed"):
         client.score(ROWS)
-
-    async def both():
-        async with AsyncClient(URL, transport=httpx.MockTransport(Played(answer(SCORED)))) as client:
-            assert (await client.score(ROWS)).model == "m"
-
-    asyncio.run(both())
 
 
 def test_without_httpx_the_message_says_how_to_get_it(monkeypatch):

@@ -1,6 +1,5 @@
 """Connections that fail, over real sockets: the reason, and what to do."""
 
-import asyncio
 import json
 import socket
 import ssl
@@ -10,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from vecuq.client import AsyncClient, Client, ServiceError
+from vecuq.client import Client, ServiceError
 from vecuq.errors import SettingError, VecuqError
 
 
@@ -69,58 +68,44 @@ def certificate(tmp_path_factory):
     return made, key
 
 
-def asked(url, kind, **how):
-    """Ask whether a service is ready, plainly or with await."""
-    if kind == "sync":
-        with Client(url, retries=0, **how) as client:
-            return client.ready()
-
-    async def run():
-        async with AsyncClient(url, retries=0, **how) as client:
-            return await client.ready()
-
-    return asyncio.run(run())
+def asked(url, **how):
+    """Ask whether a service is ready."""
+    with Client(url, retries=0, **how) as client:
+        return client.ready()
 
 
-def lost(url, kind):
+def lost(url):
     with pytest.raises(ServiceError) as caught:
-        asked(url, kind)
+        asked(url)
     assert (caught.value.status, caught.value.error) == (None, "unreachable")
     return caught.value.message
 
 
-both = pytest.mark.parametrize("kind", ["sync", "async"])
-
-
-@both
-def test_a_closed_port_refuses_the_connection(kind):
+def test_a_closed_port_refuses_the_connection():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        assert "was refused" in lost(f"http://127.0.0.1:{taken.getsockname()[1]}", kind)
+        assert "was refused" in lost(f"http://127.0.0.1:{taken.getsockname()[1]}")
 
 
-@both
-def test_a_name_that_nobody_knows_is_named(kind):
-    assert "The name 'nowhere.invalid'" in lost("http://nowhere.invalid:8000", kind)
+def test_a_name_that_nobody_knows_is_named():
+    assert "The name 'nowhere.invalid'" in lost("http://nowhere.invalid:8000")
 
 
-@both
-def test_https_at_a_plain_port_is_told(listen, kind):
+def test_https_at_a_plain_port_is_told(listen):
     port = listen()
-    assert f"Is it http://127.0.0.1:{port}?" in lost(f"https://127.0.0.1:{port}", kind)
+    assert f"Is it http://127.0.0.1:{port}?" in lost(f"https://127.0.0.1:{port}")
 
 
-@both
-def test_a_certificate_is_trusted_by_the_file_of_its_authority(listen, certificate, kind):
+def test_a_certificate_is_trusted_by_the_file_of_its_authority(listen, certificate):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate)
     url = f"https://127.0.0.1:{listen(context)}"
-    said = lost(url, kind)
+    said = lost(url)
     assert "is not trusted" in said
     assert "verify='ca.pem'" in said
-    assert asked(url, kind, verify=certificate[0])
-    assert asked(url, kind, verify=ssl.create_default_context(cafile=certificate[0]))
-    assert asked(url, kind, verify=False)
+    assert asked(url, verify=certificate[0])
+    assert asked(url, verify=ssl.create_default_context(cafile=certificate[0]))
+    assert asked(url, verify=False)
 
 
 def test_a_file_without_certificates_is_refused(tmp_path):

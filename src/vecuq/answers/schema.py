@@ -42,7 +42,27 @@ _Nli = tuple[Similarity, Similarity, Similarity]
 Made = TypeVar("Made", bound=msgspec.Struct)
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class _Checked(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Fields that are checked when they are given."""
+
+    def __post_init__(self) -> None:
+        """Check the fields, and turn lists and arrays into tuples."""
+        checked = _converted(self, _plain_struct(type(self)))
+        for name in self.__struct_fields__:
+            msgspec.structs.force_setattr(self, name, getattr(checked, name))
+        try:
+            msgspec.json.encode([getattr(self, name, None) for name in _TEXTS])
+        except UnicodeEncodeError:
+            raise TableError("a text has half a character, which cannot be written.") from None
+
+    def model_dump(self, *, exclude_none: bool = False) -> dict[str, Any]:
+        """Return the fields as a dict, as objects of SDKs do."""
+        fields = {name: getattr(self, name) for name in self.__struct_fields__}
+        kept = {name: value for name, value in fields.items() if not exclude_none or value is not None}
+        return {name: _dumped(value, exclude_none) for name, value in kept.items()}
+
+
+class Answer(_Checked, frozen=True, kw_only=True, omit_defaults=True):
     """One generated text, and what is known about each of its tokens. What is not known is None.
 
     Parameters
@@ -91,7 +111,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     token_similarity: _Similarities | None = None
 
     def __post_init__(self) -> None:
-        _settle(self)
+        super().__post_init__()
         sizes = {name: len(value) for name in _LISTS if (value := getattr(self, name)) is not None}
         if len(set(sizes.values())) > 1:
             raise TableError(f"one entry per token was expected; got {sizes}")
@@ -124,7 +144,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return _unchecked_answer({"text": given} if isinstance(given, str) else _known_fields(given, Answer))
 
 
-class AnswerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AnswerRecord(_Checked, frozen=True, kw_only=True, omit_defaults=True):
     """Everything known about one question: a greedy answer, sampled ones, and how they were made.
 
     Parameters
@@ -179,9 +199,6 @@ class AnswerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     p_true: Similarity | None = None
     confidence: Similarity | None = None
     confidence_words: str | None = None
-
-    def __post_init__(self) -> None:
-        _settle(self)
 
     @staticmethod
     def of(given: AnswerRecord | Mapping[str, Any]) -> AnswerRecord:
@@ -285,15 +302,10 @@ def changed(made: Made, **fields: Any) -> Made:
     return made
 
 
-def _settle(made: msgspec.Struct) -> None:
-    """Check the fields of a new answer or record, and turn lists and arrays into tuples."""
-    checked = _converted(made, _plain_struct(type(made)))
-    for name in made.__struct_fields__:
-        msgspec.structs.force_setattr(made, name, getattr(checked, name))
-    try:
-        msgspec.json.encode([getattr(made, name, None) for name in _TEXTS])
-    except UnicodeEncodeError:
-        raise TableError("a text has half a character, which cannot be written.") from None
+def _dumped(value: Any, exclude_none: bool) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_dumped(one, exclude_none) for one in value)
+    return value.model_dump(exclude_none=exclude_none) if isinstance(value, _Checked) else value
 
 
 @lru_cache(maxsize=2)

@@ -1,4 +1,4 @@
-from .asynchronous import AsyncClient as AsyncClient
+from .client import Client as Client
 from .refused import ServiceError as ServiceError
 from .replies import Judged as Judged
 from .replies import Live as Live
@@ -10,4 +10,3 @@ from .replies import Ready as Ready
 from .replies import Scored as Scored
 from .replies import ScoredRow as ScoredRow
 from .replies import ServedModel as ServedModel
-from .synchronous import Client as Client

@@ -1,4 +1,4 @@
-"""A call: what is sent, and how the answer is read; the same whether somebody waits for it or awaits it."""
+"""A call: what is sent, and how the answer is read."""
 
 from __future__ import annotations
 
@@ -73,11 +73,6 @@ def read_json(kind: type[T]) -> Callable[[Reply], T]:
             raise not_ours(reply.status, reply.body, request_id=reply.request_id) from None
 
     return read
-
-
-def read_dict(reply: Reply) -> dict[str, Any]:
-    """Return an answer as a dict."""
-    return read_json(dict[str, Any])(reply)
 
 
 def in_query(**options: Any) -> dict[str, str]:

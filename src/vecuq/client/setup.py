@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from vecuq._check import in_range, whole_number
 from vecuq._version import __version__
+from vecuq.client.again import Lost
 from vecuq.client.calls import Call
 from vecuq.client.lost import Verify, verified_by, why_unreachable
-from vecuq.client.talk import Lost
 from vecuq.errors import SettingError
 
 # Less than any server keeps an idle connection, so that no request is sent into one that just closes.

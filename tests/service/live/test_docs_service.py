@@ -22,7 +22,7 @@ def followed(saved):
 
 
 def test_the_verbs_of_the_page_are_those_of_the_client():
-    sentence = re.search(r"`AsyncClient` has the same verbs, to be awaited: (.*?)\.", PAGE, re.DOTALL).group(1)
+    sentence = re.search(r"Its verbs are (.*?)\.", PAGE, re.DOTALL).group(1)
     verbs = {name for name in vars(Client) if not name.startswith("_")} - {"close"}
     assert set(re.findall(r"`(\w+)`", sentence)) == verbs
 

@@ -1,4 +1,4 @@
-"""Client: the service, called plainly."""
+"""Client: the service, as Python sees it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,41 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar, Unpack, cast, overload
+from typing import Any, Literal, Self, TypeVar, Unpack, overload
+from urllib.parse import quote
+
+import msgspec
 
 from vecuq._check import existing_file
 from vecuq._files import write_atomic
-from vecuq.client import verbs
-from vecuq.client.calls import Call, Reply
+from vecuq.answers import plain_reply, plain_samples
+from vecuq.client.again import Lost, pause_before
+from vecuq.client.asked import ScoreOptions, feedback_fields
+from vecuq.client.bodies import encoded, encoded_rows, is_rows
+from vecuq.client.calls import Call, Reply, in_query, read_json
 from vecuq.client.lost import Verify
+from vecuq.client.refused import ServiceError
 from vecuq.client.replies import Judged, Live, Queue, Ready, Scored, ServedModel
 from vecuq.client.setup import Setup, httpx_package
-from vecuq.client.talk import Lost, Wait, talk
-from vecuq.client.verbs import ScoreOptions
+from vecuq.client.tables import ARROW_STREAM, as_arrow, content_type_of, like, read_stream, stream_of
 from vecuq.service import Feedback, FeedbackTaken
 
 T = TypeVar("T")
 PathLike = str | os.PathLike[str]
+
+
+class _Taken(msgspec.Struct):
+    """The answer to feedback."""
+
+    feedback: list[FeedbackTaken]
+
+
+_read_taken = read_json(_Taken)
+_read_rows = read_json(Scored)
+_read_judged = read_json(Judged)
+_read_ready = read_json(Ready)
+_read_queue = read_json(Queue)
+_read_live = read_json(Live)
 
 
 class Client:
@@ -84,7 +104,24 @@ class Client:
         would add. The options are those of ``POST /score``: alpha, explain, missing,
         confidence, by, id, record.
         """
-        return self._run(verbs.score(rows, self._named(model), **options))
+        path, query = self._path(model, "score"), in_query(**options)
+        id_name, record = options.get("id", "id"), options.get("record", True)
+        if is_rows(rows):
+            once = not record or all(row.get(id_name) is not None for row in rows)
+            return self._run(Call("POST", path, _read_rows, query=query, body=encoded_rows(rows), repeatable=once))
+        table = as_arrow(rows)
+        once = not record or (id_name in table.column_names and not table[id_name].null_count)
+        call = Call(
+            "POST",
+            path,
+            read_stream,
+            query=query,
+            body=stream_of(table),
+            content_type=ARROW_STREAM,
+            accept=ARROW_STREAM,
+            repeatable=once,
+        )
+        return like(rows, self._run(call))
 
     def score_file(
         self, path: PathLike, out: PathLike, *, model: str | None = None, **options: Unpack[ScoreOptions]
@@ -94,7 +131,16 @@ class Client:
         Both are in memory for a moment. The endings say the formats.
         """
         source, target = existing_file(path), Path(out)
-        call = verbs.score_file(source, target, source.read_bytes(), self._named(model), **options)
+        call = Call(
+            "POST",
+            self._path(model, "score"),
+            lambda reply: reply.body,
+            query=in_query(**options),
+            body=source.read_bytes(),
+            content_type=content_type_of(source),
+            accept=content_type_of(target),
+            repeatable=not options.get("record", True),
+        )
         write_atomic(target, self._run(call))
         return target
 
@@ -110,8 +156,11 @@ class Client:
         model: str | None = None,
     ) -> Judged:
         """Judge one answer of a language model; reply and samples as :meth:`vecuq.AnswerPipeline.judge` takes them."""
-        about: dict[str, Any] = {"question": question, "by": by, "id": id, "explain": explain}
-        return self._run(verbs.judge(reply, samples, self._named(model), **about))
+        given: dict[str, Any] = {"reply": plain_reply(reply), "samples": plain_samples(samples), "explain": explain}
+        more = {"question": question, "by": by, "id": id}
+        body = encoded(given | {name: value for name, value in more.items() if value is not None})
+        path = self._path(model, "judge")
+        return self._run(Call("POST", path, _read_judged, body=body, repeatable=id is not None))
 
     def feedback(
         self,
@@ -128,20 +177,21 @@ class Client:
 
         ``kind="audit"`` is for rows that were drawn for the audit (``audit`` is True); only these count for the bound.
         """
-        found = Feedback(id, kind, correct, ood, comment, who, self._named(model))
-        return self._run(verbs.feedback([found]))[0]
+        return self.feedback_all([Feedback(id, kind, correct, ood, comment, who, self._named(model))])[0]
 
     def feedback_all(self, found: Sequence[Feedback | Mapping[str, Any]]) -> list[FeedbackTaken]:
         """Say what was found out about several rows, each a Feedback or a dict: all of it is stored, or none."""
-        return self._run(verbs.feedback(found))
+        body = encoded({"feedback": feedback_fields(found)})
+        return self._run(Call("POST", "/feedback", _read_taken, body=body)).feedback
 
     def model(self, name: str | None = None) -> ServedModel:
         """Return what the service says of a model."""
-        return self._run(verbs.model(self._named(name)))
+        said = self._run(Call("GET", self._path(name), read_json(dict[str, Any])))
+        return msgspec.convert({**said, "about": said}, ServedModel)
 
     def ready(self) -> Ready:
         """Return whether every model can answer; it is true or false itself."""
-        return self._run(verbs.ready())
+        return self._run(Call("GET", "/ready", _read_ready, statuses=(200, 503)))
 
     def queue(
         self,
@@ -152,11 +202,12 @@ class Client:
         model: str | None = None,
     ) -> Queue:
         """Return rows that somebody should look at: deferred ones, or those of the audit."""
-        return self._run(verbs.queue(self._named(model), kind=kind, limit=limit, after=after))
+        query = in_query(kind=kind, model=self._named(model), limit=limit, after=after)
+        return self._run(Call("GET", "/queue", _read_queue, query=query))
 
     def live(self, model: str | None = None) -> Live:
         """Return the state of the running service: the live gate, drift, rates over time."""
-        return self._run(verbs.live(self._named(model)))
+        return self._run(Call("GET", "/live", _read_live, query=in_query(model=self._named(model))))
 
     def close(self) -> None:
         """Close the connections."""
@@ -176,22 +227,26 @@ class Client:
     def _named(self, model: str | None) -> str | None:
         return self._setup.model if model is None else model
 
-    def _run(self, call: Call[T]) -> T:
-        steps = talk(call, retries=self._setup.retries, patience=self._setup.timeout)
-        came: Reply | Lost | None = None
-        while True:
-            try:
-                step = steps.send(came)
-            except StopIteration as done:
-                return cast(T, done.value)
-            came = self._did(step)
+    def _path(self, model: str | None, verb: str = "") -> str:
+        name = self._named(model)
+        if name is None:
+            return f"/{verb or 'model'}"
+        return f"/models/{quote(name, safe='')}" + (f"/{verb}" if verb else "")
 
-    def _did(self, step: Call[Any] | Wait) -> Reply | Lost | None:
-        if isinstance(step, Wait):
-            time.sleep(step.seconds)
-            return None
+    def _run(self, call: Call[T]) -> T:
+        for attempt in range(self._setup.retries + 1):
+            came = self._sent(call)
+            pause = pause_before(call, came, attempt)
+            if pause is None or attempt == self._setup.retries or pause > self._setup.timeout:
+                break
+            time.sleep(pause)
+        if isinstance(came, Lost):
+            raise ServiceError(None, came.error, came.message)
+        return call.answer(came)
+
+    def _sent(self, call: Call[Any]) -> Reply | Lost:
         try:
-            came = self._http.request(**self._setup.request(step))
+            came = self._http.request(**self._setup.request(call))
         except httpx_package().RequestError as error:
             return self._setup.lost(error)
         return Reply(came.status_code, came.headers, came.content)
