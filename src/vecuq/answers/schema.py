@@ -276,13 +276,11 @@ def _numbers(name: str, values: Iterable[Any]) -> tuple[float, ...]:
 def parse_record(line: str | bytes, place: str) -> AnswerRecord:
     """Return the record of a line; ``place`` names file and line for the error."""
     try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError):
-        raise TableError(f"{place}: not valid JSON.") from None
-    try:
-        return checked_record(fields)
+        return checked_record(json.loads(line))
     except TableError as error:
         raise TableError(f"{place}: {error}") from None
+    except (ValueError, RecursionError):
+        raise TableError(f"{place}: not valid JSON.") from None
 
 
 def checked_record(fields: Any) -> AnswerRecord:

@@ -64,6 +64,10 @@ def _without(field: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return lambda body: {name: value for name, value in body.items() if name != field}
 
 
+def _left_out(field: str, said: str) -> _Change:
+    return _Change(field, lambda body, refusal: field in body and _names(refusal, field), _without(field), said)
+
+
 def _renamed(body: dict[str, Any]) -> dict[str, Any]:
     return {"max_completion_tokens" if name == "max_tokens" else name: value for name, value in body.items()}
 
@@ -74,19 +78,9 @@ def _streamed(body: dict[str, Any]) -> dict[str, Any]:
 
 _CHANGES = (
     _Change("stream", _wants_stream, _streamed, "answers only in streams; they are requested as such."),
-    _Change(
-        "stream_options",
-        lambda body, refusal: "stream_options" in body and _names(refusal, "stream_options"),
-        _without("stream_options"),
-        "does not count tokens in streams.",
-    ),
+    _left_out("stream_options", "does not count tokens in streams."),
     _Change("max_tokens", _wants_other_limit, _renamed, "takes `max_tokens` as max_completion_tokens; it is sent so."),
-    _Change(
-        "seed",
-        lambda body, refusal: "seed" in body and _names(refusal, "seed"),
-        _without("seed"),
-        "takes no seed: another run will draw other samples.",
-    ),
+    _left_out("seed", "takes no seed: another run will draw other samples."),
     _Change(
         "temperature",
         _is_default_temperature,
