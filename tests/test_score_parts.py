@@ -1,7 +1,6 @@
 """Folders of part files on one machine: one output per input, the same numbers as one file, resumable."""
 
 import json
-import os
 import shutil
 
 import numpy as np
@@ -125,24 +124,40 @@ def test_csv_parts_stay_csv_and_another_format_is_a_choice(run, model, folder, t
     assert pq.read_table(tmp_path / "pq" / "p1.parquet")["code"].to_pylist() == ["007"] * 5
 
 
-def test_a_folder_that_holds_something_is_refused_and_force_replaces_an_earlier_job(
+def test_a_folder_that_holds_something_is_refused_and_force_replaces_files_of_the_same_names(
     run, refused, model, folder, tmp_path
 ):
     out = tmp_path / "out"
     run("score", model, folder, "-o", f"{out}/")
     assert "earlier job" in refused("score", model, folder, "-o", out)
-    (folder / "p3.parquet").unlink()
-    assert run("score", model, folder, "-o", out, "--force").exit_code == 0
-    assert sorted(path.name for path in out.iterdir()) == [MANIFEST, "p0.parquet", "p1.parquet", "p2.parquet"]
+    assert run("score", model, folder, "-o", out, "--alpha", "0.2", "--force").exit_code == 0
+    assert manifest(out)["options"]["alpha"] == 0.2
+    assert rows_in(out).column_names[-1] == "flagged"
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")
     assert "notes.txt" in refused("score", model, folder, "-o", tmp_path / "mine")
     assert run("score", model, folder, "-o", tmp_path / "mine", "--force").exit_code == 0
     assert (tmp_path / "mine" / "notes.txt").read_text() == "mine"
+    assert beside(out) == beside(tmp_path / "mine") == []
+
+
+def test_force_leaves_no_table_of_an_earlier_job_among_the_outputs(refused, run, model, folder, tmp_path):
+    out = tmp_path / "out"
+    run("score", model, folder, "-o", f"{out}/")
+    before = bytes_in(out)
+    (folder / "p3.parquet").unlink()
+    assert "p3.parquet" in refused("score", model, folder, "-o", out, "--force")
+    assert bytes_in(out) == before
+    assert beside(out) == []
 
 
 def test_the_folder_that_is_read_is_never_written(refused, model, folder):
     assert "which this job reads" in refused("score", model, folder, "-o", folder, "--force")
+
+
+def beside(out):
+    """What a job left beside its output."""
+    return [path.name for path in out.parent.iterdir() if "vecuq-" in path.name]
 
 
 def cut(path):
@@ -154,66 +169,90 @@ def cut(path):
     path.write_bytes(content)
 
 
-def stop_after(monkeypatch, n_parts, error=KeyboardInterrupt):
-    """Stop the next job when so many parts are finished."""
-    note, count = part_jobs.Progress.note, []
+def here_and_then(stop, n_parts=N_PARTS):
+    """Return an engine that makes some parts here, and then does something."""
 
-    def counted(self, part, outcome):
-        note(self, part, outcome)
-        count.append(part)
-        if len(count) == n_parts:
-            raise error
+    def engine(make, parts, tick):
+        for part in parts[:n_parts]:
+            yield part, make(part, tick or (lambda _: None))
+        stop()
 
-    monkeypatch.setattr(part_jobs.Progress, "note", counted)
+    return engine
 
 
-def stopped(monkeypatch, model, folder, out, n_parts=2):
-    with monkeypatch.context() as patch:
-        stop_after(patch, n_parts)
-        with pytest.raises(KeyboardInterrupt):
-            workflows.score_parts(model, folder, out, workflows.Wanted())
+def interrupt():
+    raise KeyboardInterrupt
 
 
-def test_a_stopped_job_shows_no_part_and_resume_makes_only_the_missing_ones(run, model, folder, tmp_path, monkeypatch):
+def stopped(model, folder, out, n_parts=2, **how):
+    """Interrupt a job when so many parts are finished; return where it left them."""
+    with pytest.raises(KeyboardInterrupt):
+        workflows.score_parts(model, folder, out, engine=here_and_then(interrupt, n_parts), **how)
+    return out.with_name(f"{out.name}.vecuq-part")
+
+
+def test_a_stopped_job_shows_no_part_and_resume_makes_only_the_missing_ones(run, refused, model, folder, tmp_path):
     out, whole = tmp_path / "out", tmp_path / "whole"
     run("score", model, folder, "-o", f"{whole}/")
-    stopped(monkeypatch, model, folder, out)
-    assert [path.name for path in out.iterdir()] == [".vecuq-job"]
-    (kept,) = out.glob(".vecuq-job/*/parts/p0.parquet")
-    before = kept.stat().st_ino
-    done = run("score", model, folder, "-o", out, "--resume")
+    left = stopped(model, folder, out)
+    assert not out.exists()
+    assert sorted(bytes_in(left)) == [MANIFEST, "p0.parquet", "p1.parquet"]
+    before = (left / "p0.parquet").stat().st_ino
+    assert "--resume" in refused("score", model, folder, "-o", f"{out}/")
+    done = run("score", model, folder, "-o", f"{out}/", "--resume")
     assert done.exit_code == 0, done.output
     assert "(2 of them before)" in done.stdout
     assert (out / "p0.parquet").stat().st_ino == before
     assert bytes_in(out) == bytes_in(whole)
+    assert beside(out) == []
 
 
-def test_an_interrupt_before_any_part_is_finished_leaves_nothing(model, folder, tmp_path, monkeypatch):
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(part_jobs.Progress, "note", stop)
-    with pytest.raises(KeyboardInterrupt):
-        workflows.score_parts(model, folder, tmp_path / "out" / "deep", workflows.Wanted())
+def test_an_interrupt_before_any_part_is_finished_leaves_nothing(model, folder, tmp_path):
+    stopped(model, folder, tmp_path / "out" / "deep", n_parts=0)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_stopped_job_is_neither_replaced_nor_mixed_with_another(
-    run, refused, model, folder, tmp_path, monkeypatch, make_rows
-):
+def test_a_stopped_job_goes_on_with_its_own_model_and_options_only(run, refused, model, folder, tmp_path, make_rows):
     out = tmp_path / "out"
-    stopped(monkeypatch, model, folder, out)
-    assert "--resume" in refused("score", model, folder, "-o", out)
-    assert "other options (alpha" in refused("score", model, folder, "-o", out, "--resume", "--alpha", "0.1")
+    stopped(model, folder, out)
+    assert "other options (alpha" in refused("score", model, folder, "-o", f"{out}/", "--resume", "--alpha", "0.1")
     other = tmp_path / "other.vecuq"
     from vecuq import fit_ranker
 
     fit_ranker(pa.table(make_rows(99, 7))).save(other)
-    assert "another model" in refused("score", other, folder, "-o", out, "--resume")
-    os.utime(folder / "p3.parquet", (1, 1))
-    assert "p3.parquet has changed" in refused("score", model, folder, "-o", out, "--resume")
-    assert run("score", model, folder, "-o", out, "--force").exit_code == 0
-    assert not (out / ".vecuq-job").exists()
+    assert "another model" in refused("score", other, folder, "-o", f"{out}/", "--resume")
+    assert run("score", other, folder, "-o", f"{out}/", "--force").exit_code == 0
+    run("score", other, folder, "-o", f"{tmp_path / 'whole'}/")
+    assert bytes_in(out) == bytes_in(tmp_path / "whole")
+
+
+def test_parts_whose_input_or_output_has_changed_are_made_again(run, model, folder, tmp_path):
+    out, whole = tmp_path / "out", tmp_path / "whole"
+    left = stopped(model, folder, out, n_parts=3)
+    shutil.copyfile(folder / "p3.parquet", folder / "p0.parquet")
+    content = bytearray((left / "p1.parquet").read_bytes())
+    content[100] ^= 1
+    (left / "p1.parquet").write_bytes(content)
+    done = run("score", model, folder, "-o", f"{out}/", "--resume")
+    assert done.exit_code == 0, done.output
+    assert "(1 of them before)" in done.stdout
+    run("score", model, folder, "-o", f"{whole}/")
+    assert bytes_in(out) == bytes_in(whole)
+
+
+def test_an_input_that_is_gone_leaves_no_output_behind(refused, model, folder, tmp_path):
+    left = stopped(model, folder, tmp_path / "out")
+    (folder / "p0.parquet").unlink()
+    assert "p0.parquet" in refused("score", model, folder, "-o", f"{tmp_path / 'out'}/", "--resume")
+    assert sorted(bytes_in(left)) == [MANIFEST, "p0.parquet", "p1.parquet"]
+
+
+def test_inputs_of_other_types_are_another_job(refused, model, folder, tmp_path):
+    table = pq.read_table(folder / "p3.parquet")
+    stopped(model, folder, tmp_path / "out")
+    pq.write_table(table.set_column(0, "id", pa.array(range(len(table)))), folder / "p3.parquet")
+    message = refused("score", model, folder, "-o", f"{tmp_path / 'out'}/", "--resume")
+    assert "columns" in message or "id" in message
 
 
 def test_resuming_a_finished_job_changes_nothing(run, refused, model, folder, tmp_path):
@@ -224,7 +263,7 @@ def test_resuming_a_finished_job_changes_nothing(run, refused, model, folder, tm
     assert {path.name: path.stat().st_mtime_ns for path in out.iterdir()} == before
     assert "other options" in refused("score", model, folder, "-o", out, "--resume", "--explain")
     (out / "p1.parquet").write_bytes(b"")
-    assert "gone or changed" in refused("score", model, folder, "-o", out, "--resume")
+    assert "p1.parquet" in refused("score", model, folder, "-o", out, "--resume")
 
 
 @pytest.mark.parametrize("damage", [cut, lambda path: path.write_bytes(b"no parquet at all")])
@@ -237,8 +276,8 @@ def test_a_corrupt_part_is_named_and_left_out_only_on_request(run, model, folder
     assert "p2.parquet" in result.stderr
     assert "--skip-bad" in result.stderr
     assert result.stderr.count("\n") == 1
-    assert not out.exists() or [path.name for path in out.iterdir()] == [".vecuq-job"]
-    more = ("--resume",) if out.exists() else ()
+    assert not out.exists()
+    more = ("--resume",) if beside(out) else ()
     done = run("score", model, folder, "-o", f"{out}/", "--skip-bad", *more)
     assert done.exit_code == 0, done.output
     assert done.stderr.startswith("note: 1 input was left out: ")
@@ -307,13 +346,18 @@ def test_a_gate_that_decides_a_batch_is_refused(refused, ranker, folder, tmp_pat
     assert "all rows of a batch" in refused("score", tmp_path / "gate.vecuq", folder, "-o", f"{tmp_path / 'out'}/")
 
 
-def test_two_jobs_at_once_on_one_folder_are_refused(model, folder, tmp_path):
-    from vecuq._files import locked
-    from vecuq.errors import TableError
+def test_two_jobs_at_once_on_one_folder_are_refused(refused, model, folder, tmp_path):
+    out = tmp_path / "out"
+    said = []
 
-    (tmp_path / "out").mkdir()
-    with locked(tmp_path / "out" / MANIFEST), pytest.raises(TableError, match="another process"):
-        workflows.score_parts(model, folder, tmp_path / "out", workflows.Wanted())
+    def second():
+        said.append(refused("score", model, folder, "-o", f"{out}/"))
+        said.append(refused("score", model, folder, "-o", f"{out}/", "--resume"))
+        said.append(refused("score", model, folder, "-o", f"{out}/", "--force"))
+
+    workflows.score_parts(model, folder, out, engine=here_and_then(second))
+    assert all("another process" in one for one in said)
+    assert len(rows_in(out)) == 206
 
 
 def test_force_repairs_a_damaged_folder_of_the_same_job(model, folder, tmp_path):
@@ -326,46 +370,17 @@ def test_force_repairs_a_damaged_folder_of_the_same_job(model, folder, tmp_path)
     assert bytes_in(out) == whole
 
 
-def here_and_then(after):
-    """Return an engine that makes the parts here, and does something when all are made."""
-
-    def engine(make, parts, tick):
-        for part in parts:
-            yield part, make(part, tick or (lambda _: None))
-        after(make)
-
-    return engine
-
-
 def test_a_part_that_vanishes_before_its_place_is_an_error_and_resume_makes_it_again(model, folder, tmp_path):
     from vecuq.errors import TableError
 
     out = tmp_path / "out"
-    engine = here_and_then(lambda _: next(out.glob(".vecuq-job/**/p2.parquet")).unlink())
-    with pytest.raises(TableError, match=r"p2\.parquet must have .* it is gone.*resume=True"):
+    engine = here_and_then((tmp_path / "out.vecuq-part" / "p2.parquet").unlink)
+    with pytest.raises(TableError, match="resume=True"):
         workflows.score_parts(model, folder, out, engine=engine)
-    assert not (out / MANIFEST).exists()
+    assert not out.exists()
     done = workflows.score_parts(model, folder, out, resume=True)
     assert (done.n_kept, done.n_parts) == (3, 4)
     assert len(rows_in(out)) == 206
-
-
-def test_a_file_that_was_corrected_and_made_may_not_change_again(model, folder, tmp_path):
-    from vecuq.errors import SettingError, TableError
-
-    def stop(_):
-        raise KeyboardInterrupt
-
-    out, content = tmp_path / "out", (folder / "p2.parquet").read_bytes()
-    cut(folder / "p2.parquet")
-    with pytest.raises(TableError, match="resume=True"):
-        workflows.score_parts(model, folder, out)
-    (folder / "p2.parquet").write_bytes(content)
-    with pytest.raises(KeyboardInterrupt):
-        workflows.score_parts(model, folder, out, resume=True, engine=here_and_then(stop))
-    shutil.copyfile(folder / "p3.parquet", folder / "p2.parquet")
-    with pytest.raises(SettingError, match=r"p2\.parquet has changed"):
-        workflows.score_parts(model, folder, out, resume=True)
 
 
 def test_resuming_a_finished_job_with_inputs_left_out_changes_nothing(run, model, folder, tmp_path):
@@ -379,48 +394,9 @@ def test_resuming_a_finished_job_with_inputs_left_out_changes_nothing(run, model
     assert bytes_in(out) == before
 
 
-def killed_before_the_manifest(monkeypatch, model, folder, out, **how):
-    """Stop a job when its files are in their places, as a kill would."""
-    from vecuq.workflows.part_store import LocalStore
-
-    write = LocalStore.write
-
-    def stop(self, name, content):
-        if name == MANIFEST:
-            raise KeyboardInterrupt
-        write(self, name, content)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(LocalStore, "write", stop)
-        with pytest.raises(KeyboardInterrupt):
-            workflows.score_parts(model, folder, out, **how)
-
-
-def test_force_removes_what_a_killed_job_had_put_in_place_and_was_to_replace(model, folder, tmp_path, monkeypatch):
-    out, other = tmp_path / "out", tmp_path / "other"
-    other.mkdir()
-    shutil.copyfile(folder / "p0.parquet", other / "x.parquet")
-    killed_before_the_manifest(monkeypatch, model, folder, out)
-    assert (out / "p3.parquet").exists()
-    killed_before_the_manifest(monkeypatch, model, other, out, force=True)
-    workflows.score_parts(model, folder / "p1.parquet", out, force=True)
-    assert set(bytes_in(out)) == {MANIFEST, "p1.parquet"}
-
-
-def test_force_keeps_a_file_that_a_stopped_job_had_not_replaced_yet(model, folder, tmp_path, monkeypatch):
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / "p0.parquet").write_bytes(b"mine")
-    with monkeypatch.context() as patch:
-        stop_after(patch, 2)
-        with pytest.raises(KeyboardInterrupt):
-            workflows.score_parts(model, folder, out, force=True)
-    workflows.score_parts(model, folder / "p1.parquet", out, force=True)
-    assert (out / "p0.parquet").read_bytes() == b"mine"
-
-
-def test_a_late_worker_of_a_job_that_was_given_up_changes_nothing(model, folder, tmp_path):
+def test_what_a_late_worker_of_a_job_that_was_given_up_writes_is_seen_and_made_again(model, folder, tmp_path):
     from vecuq import fit_ranker
+    from vecuq.errors import TableError
 
     out, late, parts = tmp_path / "out", [], []
     other = fit_ranker(pa.table({name: pq.read_table(folder / "p3.parquet")[name] for name in ("entropy", "knn")}))
@@ -433,8 +409,10 @@ def test_a_late_worker_of_a_job_that_was_given_up_changes_nothing(model, folder,
 
     with pytest.raises(KeyboardInterrupt):
         workflows.score_parts(other, folder, out, engine=given_up)
-    engine = here_and_then(lambda _: late[0](parts[1], lambda _: None))
-    workflows.score_parts(model, folder, out, engine=engine, force=True)
+    engine = here_and_then(lambda: late[0](parts[1], lambda _: None))
+    with pytest.raises(TableError, match="was changed"):
+        workflows.score_parts(model, folder, out, engine=engine, force=True)
+    workflows.score_parts(model, folder, out, resume=True)
     workflows.score_parts(model, folder, tmp_path / "whole")
     assert bytes_in(out) == bytes_in(tmp_path / "whole")
 

@@ -33,6 +33,10 @@ OPTIONS: dict[str, dict[str, str]] = {
         "--context": "a local model is asked through a server, by --url; the context is an option of that.",
     },
 }
+OPTIONS["measure"] |= dict.fromkeys(
+    ("--engine", "--scheduler"),
+    "measure on this machine (--jobs), and score the tables with `vecuq score --engine dask`.",
+)
 
 # Kinds of saved files: loading one raises ModelFileError with this line.
 KINDS: dict[str, str] = {}

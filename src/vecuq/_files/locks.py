@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from vecuq.errors import TableError, VecuqWarning
 # The files that this thread or task has locked, so that a job may save what it has locked.
 _HELD: ContextVar[frozenset[Path]] = ContextVar("_HELD", default=frozenset())
 _PAUSE = 0.05
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 # Windows locks bytes, and forbids others to write them: a byte that no file of ours reaches.
 _BEYOND = 2**40
 # File systems allow names of 255 bytes.
@@ -107,11 +109,15 @@ def _too_late(shown: str | os.PathLike[str], wait: float) -> str:
 
 
 def _taken(lock: Path, shown: str | os.PathLike[str]) -> int | None:
-    """Return the open lock file if it is free."""
+    """Return the open lock file if it is free; one that holds something, or is a link, was never ours."""
     try:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | _NO_LINKS, 0o666)
     except OSError as error:
         raise TableError(f"{shown} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+    facts = os.fstat(descriptor)
+    if facts.st_size or not stat.S_ISREG(facts.st_mode):
+        os.close(descriptor)
+        raise TableError(f"{shown} cannot be written: {lock} must be an empty file; remove it, or choose another name.")
     try:
         if lock_now(descriptor) and is_open_file(descriptor, lock):
             return descriptor

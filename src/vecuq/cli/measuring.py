@@ -18,15 +18,12 @@ from vecuq.cli.explaining_answers import mapped, measure_choices
 from vecuq.cli.measuring_answers import measure_texts
 from vecuq.cli.options import AsJson, Force, NoFormulas, listed, refuse_options
 from vecuq.cli.part_options import (
-    EngineName,
     Format,
     Parts,
     Resume,
-    Scheduler,
     SkipBad,
     folder_options,
     into_folder,
-    making,
     out_path,
     parts_in_words,
     saying_how_to_go_on,
@@ -159,8 +156,6 @@ def measure(
     resume: Resume = False,
     skip_bad: SkipBad = False,
     format: Format = None,
-    engine: EngineName = None,
-    scheduler: Scheduler = None,
 ) -> None:
     """Compute uncertainty scores from the outputs of a classifier or the answers of a language model."""
     with friendly_errors():
@@ -261,8 +256,9 @@ def _measure_parts(given: dict[str, Any], outputs: Sequence[Path], how: dict[str
     """Measure every file of outputs by itself into a folder."""
     out = given["scores"]
     with friendly_errors(), saying_how_to_go_on(out):
-        with making(given) as by, watching(rows="measuring") as watch:
-            done = workflows.measure_parts(outputs, out, **{**how, **folder_options(given)}, **by, watch=watch)
+        with watching(rows="measuring") as watch:
+            how = {**how, **folder_options(given), "n_jobs": given["jobs"], "watch": watch}
+            done = workflows.measure_parts(outputs, out, **how)
         if given["as_json"]:
             print_json({"out": str(out), **vars(done)})
             return

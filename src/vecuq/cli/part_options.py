@@ -1,4 +1,4 @@
-"""Options for folders of part files: one output per input, resumable, on this machine or on a cluster."""
+"""Options for folders of part files: one output per input, resumable."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ Scheduler = Annotated[
 
 def engine_named(given: Mapping[str, Any]) -> str | None:
     """Return the engine that does the work; raise for one that is not known, or an address without one."""
-    engine = given["engine"]
+    engine: str | None = given["engine"]
     if engine is not None:
         one_of("engine", engine, ENGINES)
     elif given["scheduler"] is not None:
         raise SettingError("--scheduler is the address of an engine; add --engine dask.")
-    return None if engine is None else str(engine)
+    return engine
 
 
 @contextmanager
@@ -96,13 +96,19 @@ def into_folder(out: Path, given: Mapping[str, Any]) -> bool:
     stray = [f"--{name.replace('_', '-')}" for name in FOR_PARTS if given[name]]
     if stray and not wanted:
         raise SettingError(f"{', '.join(stray)}: for a folder of part files; end -o in /, or add --parts.")
-    if engine_named(given) is not None and not wanted:
-        raise SettingError("--engine writes part files into a folder; end -o in /, or add --parts.")
-    if given["engine"] is not None and given["jobs"] is not None:
-        raise SettingError("--jobs: for one machine only, and --engine has its own workers; leave one out.")
     if given["resume"] and given["force"]:
         raise SettingError("--resume goes on with a job and --force starts again; leave one out.")
     return wanted
+
+
+def refuse_engine(given: Mapping[str, Any], *, in_folder: bool) -> None:
+    """Raise if an engine is named for one file, or with options of this machine."""
+    if engine_named(given) is None:
+        return
+    if not in_folder:
+        raise SettingError("--engine writes part files into a folder; end -o in /, or add --parts.")
+    if given["jobs"] is not None:
+        raise SettingError("--jobs: for one machine only, and --engine has its own workers; leave one out.")
 
 
 def folder_options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,7 +134,6 @@ def saying_how_to_go_on(out: Path) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        staging = out / workflows.STAGING
-        if staging.is_dir():
-            note(f"stopped; finished parts are kept in {staging}. Run again with --resume to go on.")
+        if (folder := workflows.job_folder(out)).is_dir():
+            note(f"stopped; finished parts are kept in {folder}. Run again with --resume to go on.")
         raise

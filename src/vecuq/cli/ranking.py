@@ -43,6 +43,7 @@ from vecuq.cli.part_options import (
     making,
     out_path,
     parts_in_words,
+    refuse_engine,
     refuse_together,
     saying_how_to_go_on,
 )
@@ -132,6 +133,7 @@ def score(
             raise typer.BadParameter("--json prints to stdout too; write the table to a file.")
     with usage_errors():
         in_folder = into_folder(ranked, context.params)
+        refuse_engine(context.params, in_folder=in_folder)
         models = comparing.supplied_models({name: context.params[name] for name in comparing.MODELS})
     with friendly_errors():
         if state is not None and workflows.holds_judge(model):

@@ -15,8 +15,7 @@ from vecuq.outputs import ClassifierOutputs, read_outputs
 from vecuq.table import PathLike
 from vecuq.workflows.measuring import DEFAULT_MEASURES, Measured, Measuring
 from vecuq.workflows.part_files import BadPartError, Counted, Part, PartJob, local_parts
-from vecuq.workflows.part_jobs import Engine, PartsDone, by_processes, run_parts
-from vecuq.workflows.remote_store import store_of
+from vecuq.workflows.part_jobs import PartsDone, by_processes, run_parts
 from vecuq.workflows.scoring_parts import refuse_read_folder
 from vecuq.workflows.watch import NOBODY, Watch
 
@@ -67,13 +66,12 @@ def measure_parts(
     formulas: bool = True,
     format: str | None = None,
     n_jobs: int | None = None,
-    engine: Engine | None = None,
     resume: bool = False,
     force: bool = False,
     skip_bad: bool = False,
     watch: Watch = NOBODY,
 ) -> MeasuredParts:
-    """Measure every file of outputs by itself: one table per file, with its name, and a manifest in the end.
+    """Measure every file of outputs by itself: one table per file, with its name, and a list of all.
 
     Parameters
     ----------
@@ -87,25 +85,15 @@ def measure_parts(
         The ending of the tables; parquet by default.
     n_jobs
         Number of processes; all cores by default.
-    engine
-        What makes the parts instead, such as a cluster.
     resume, force, skip_bad, watch
         See :func:`run_parts`.
     """
     parts = local_parts(outputs, format=format or "parquet")
     refuse_read_folder(out, parts, outputs)
-    by_default, _ = by_processes(parts, n_jobs)
+    engine, _ = by_processes(parts, n_jobs)
     how = {"temperature": temperature, "embedding": embedding, "formulas": formulas}
     job = measuring_job(parts, train, measures, how)
-    done = run_parts(
-        job,
-        store_of(out, resume=resume),
-        engine=engine or by_default,
-        resume=resume,
-        force=force,
-        skip_bad=skip_bad,
-        watch=watch,
-    )
+    done = run_parts(job, out, engine=engine, resume=resume, force=force, skip_bad=skip_bad, watch=watch)
     return measured(job, done)
 
 
@@ -120,7 +108,7 @@ def measuring_job(
         measuring = replace(measuring, classes=only)
     trained = [hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in train]
     options = {"measures": list(measures), **how, "train": trained}
-    return PartJob("measure", tuple(parts), MeasurePart(measuring), options, bad=bad)
+    return PartJob("measure", tuple(parts), MeasurePart(measuring), options, shared=measuring.embedding, bad=bad)
 
 
 def _first_readable(parts: Sequence[Part], temperature: float) -> tuple[ClassifierOutputs, dict[str, str]]:

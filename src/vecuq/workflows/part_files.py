@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, NamedTuple, Protocol
 
 from vecuq._run import Tick
@@ -39,15 +39,7 @@ class Made:
     size: int
     sha256: str
     notes: tuple[str, ...] = ()  # warnings about this file
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what a journal and a manifest keep."""
-        return {**asdict(self), "notes": list(self.notes)}
-
-    @staticmethod
-    def from_dict(found: Mapping[str, Any]) -> Made:
-        """Return what :meth:`to_dict` wrote."""
-        return Made(found["name"], dict(found["counts"]), found["size"], found["sha256"], tuple(found["notes"]))
+    time: int = 0  # when it was written, in nanoseconds
 
 
 @dataclass(frozen=True)
@@ -85,6 +77,7 @@ class PartJob:
     make: Maker
     options: dict[str, Any]
     model: dict[str, str] | None = None  # name and checksum
+    shared: str = ""  # a checksum of what was found in all inputs together and matters for every part
     bad: dict[str, str] = field(default_factory=dict)  # sources that cannot be read, and why, as far as known
 
     def total(self, made: Sequence[Made]) -> Counter[str]:
@@ -115,13 +108,28 @@ def output_names(paths: Sequence[str], *, format: str | None = None) -> list[str
     >>> output_names(["/d/2024/a.csv", "/d/2025/a.csv"], format="parquet")
     ['2024/a.parquet', '2025/a.parquet']
     """
-    above = os.path.commonpath([str(PurePosixPath(path).parent) for path in paths])
+    plain = [PurePosixPath(posixpath.normpath(path)) for path in paths]
+    above = posixpath.commonpath([str(path.parent) for path in plain])
     ending = _ending_of(format)
-    names = [_renamed(PurePosixPath(path).relative_to(above).as_posix(), ending) for path in paths]
+    names = [_renamed(path.relative_to(above).as_posix(), ending) for path in plain]
+    odd = [name for name in names if not is_inside(name)]
+    if odd:
+        raise SettingError(f"{odd[0]!r} cannot be the name of an output; rename that input.")
     doubled = [name for name, times in Counter(names).items() if times > 1]
     if doubled:
         raise SettingError(f"Two inputs would be written as {doubled[0]}; give each input once, or score them apart.")
     return names
+
+
+def is_inside(name: str) -> bool:
+    """Whether a name with slashes stays below its folder, whatever the folder.
+
+    Examples
+    --------
+    >>> [is_inside(name) for name in ("a.csv", "2024/a.csv", "../a.csv", "/a.csv", "")]
+    [True, True, False, False, False]
+    """
+    return not any(part in ("", ".", "..") or PurePath(part).name != part or "\0" in part for part in name.split("/"))
 
 
 def _ending_of(format: str | None) -> str | None:

@@ -16,10 +16,10 @@ from vecuq.ranker import Ranker
 from vecuq.table import PathLike, TableLike, TableReader, is_text_table, write_batches
 from vecuq.workflows.judging import Judge
 from vecuq.workflows.part_files import Counted, Part, PartJob, without
+from vecuq.workflows.part_folder import job_folder
 from vecuq.workflows.part_inputs import PartInputs, address_of, common_reader, rows_of, without_scheme
 from vecuq.workflows.part_jobs import Engine, PartsDone, by_processes, run_parts
 from vecuq.workflows.places import load_any_model
-from vecuq.workflows.remote_store import store_of
 from vecuq.workflows.scored_batches import PLAIN, BatchScorer, Wanted
 from vecuq.workflows.scoring import RowCounts, Scored, scoring_model, warn_of_missing
 from vecuq.workflows.watch import NOBODY, Watch
@@ -72,7 +72,7 @@ def score_parts(
     skip_bad: bool = False,
     watch: Watch = NOBODY,
 ) -> ScoredParts:
-    """Score part files into a folder: one output per input, with its name, and a manifest when all are finished.
+    """Score part files into a folder: one output per input, with its name, and a list of all.
 
     Every row has the numbers that :func:`score` gives it, to the bit.
 
@@ -102,10 +102,7 @@ def score_parts(
     refuse_read_folder(out, inputs.parts, new)
     by_default, n_threads = by_processes(inputs.parts, n_jobs)
     job = scoring_job(model, inputs, wanted, by=by, format=format, n_threads=n_threads)
-    store = store_of(out, resume=resume)
-    done = run_parts(
-        job, store, engine=engine or by_default, resume=resume, force=force, skip_bad=skip_bad, watch=watch
-    )
+    done = run_parts(job, out, engine=engine or by_default, resume=resume, force=force, skip_bad=skip_bad, watch=watch)
     return scored_parts(job, done)
 
 
@@ -126,7 +123,9 @@ def scoring_job(
     scoring = BatchScorer.of(ranker, wanted, reader.schema.names, judge)
     make = ScorePart(reader, replace(scoring, n_jobs=n_threads))
     options = {**asdict(wanted), "by": by, "format": format}
-    return PartJob("score", inputs.parts, make, options, about, bad)
+    columns = [(column.name, str(column.type)) for column in reader.schema]
+    shared = hashlib.sha256(repr(columns).encode()).hexdigest()
+    return PartJob("score", inputs.parts, make, options, about, shared, bad)
 
 
 def _identified(model: PathLike | Ranker | Gate) -> tuple[dict[str, str], Any]:
@@ -171,14 +170,17 @@ def _scorers_of(found: Any, name: str, wanted: Wanted, by: str | None) -> tuple[
 
 def refuse_read_folder(out: PathLike, parts: Sequence[Part], where: TableLike | Sequence[TableLike] = ()) -> None:
     """Raise if a file that the job reads lies in the folder that it writes, or that folder in one that it reads."""
-    folder = address_of(out) or f"{Path(without_scheme(out)).resolve()}"
+    if address_of(out) is not None:
+        return
+    folder = Path(without_scheme(out)).resolve()
     named = [where] if isinstance(where, str | os.PathLike) else where if isinstance(where, Sequence) else []
     read = [one for one in named if isinstance(one, str | os.PathLike) and Path(one).is_dir()]
-    around = next((one for one in read if Path(folder).is_relative_to(Path(one).resolve())), None)
+    around = next((one for one in read if folder.is_relative_to(Path(one).resolve())), None)
     if around is not None:
         raise SettingError(f"{out} lies in {around}, which this job reads; choose another folder for the outputs.")
-    paths = ((part, address_of(part.path) or f"{Path(part.path).resolve()}") for part in parts)
-    inside = next((part for part, path in paths if path.startswith(f"{folder.rstrip('/')}/")), None)
+    local = ((part, Path(part.path).resolve()) for part in parts if address_of(part.path) is None)
+    ours = (folder, job_folder(out))
+    inside = next((part for part, path in local if any(path.is_relative_to(one) for one in ours)), None)
     if inside is not None:
         raise SettingError(f"{out} holds {inside.source}, which this job reads; choose another folder for the outputs.")
 
