@@ -93,9 +93,10 @@ class Density(ABC):
                 scores[finite] = self._score_member(points if finite.all() else points[finite], member)
         return scores
 
-    @abstractmethod
     def _expected(self) -> tuple[int, int]:
-        """Return how many members and dimensions it was fitted to."""
+        """Return how many members and dimensions it was fitted to: its first part is (members, ..., d)."""
+        first = getattr(self, next(iter(self.parts)))
+        return first.shape[0], first.shape[-1]
 
     @abstractmethod
     def _score_member(self, points: Array, member: int) -> Array:

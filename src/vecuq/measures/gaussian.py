@@ -48,13 +48,8 @@ class Mahalanobis(Density):
     @staticmethod
     def fit(embeddings: Any, labels: Any, *, ridge: float = 1e-6) -> Mahalanobis:
         """Fit to training rows; ``ridge`` is added to the diagonal of the covariance (the authors' 1e-6)."""
-        in_range("ridge", ridge, 0.0)
-        members = training_members(embeddings)
-        _doubt_rows(*members[0].shape)
-        return Mahalanobis(*_whitened_means(members, class_index(labels, members[0].shape[0]), ridge))
-
-    def _expected(self) -> tuple[int, int]:
-        return self.whitening.shape[0], self.whitening.shape[2]
+        members, index = _training(embeddings, labels, ridge)
+        return Mahalanobis(*_whitened_means(members, index, ridge))
 
     def _score_member(self, points: Array, member: int) -> Array:
         return _nearest(points @ self.whitening[member].T, self.means[member])
@@ -80,16 +75,10 @@ class RelativeMahalanobis(Density):
     @staticmethod
     def fit(embeddings: Any, labels: Any, *, ridge: float = 1e-6) -> RelativeMahalanobis:
         """Fit both Gaussians to training rows."""
-        in_range("ridge", ridge, 0.0)
-        members = training_members(embeddings)
-        _doubt_rows(*members[0].shape)
-        index = class_index(labels, members[0].shape[0])
+        members, index = _training(embeddings, labels, ridge)
         return RelativeMahalanobis(
             *_whitened_means(members, index, ridge), *_whitened_means(members, np.zeros_like(index), ridge)
         )
-
-    def _expected(self) -> tuple[int, int]:
-        return self.whitening.shape[0], self.whitening.shape[2]
 
     def _score_member(self, points: Array, member: int) -> Array:
         near = _nearest(points @ self.whitening[member].T, self.means[member])
@@ -125,9 +114,6 @@ class GaussianMixture(Density):
         log_weights = np.log(counts / n) + np.linalg.slogdet(whitening)[1] - 0.5 * d * np.log(2.0 * np.pi)
         return GaussianMixture(means, whitening, log_weights)
 
-    def _expected(self) -> tuple[int, int]:
-        return self.means.shape[0], self.means.shape[2]
-
     def _score_member(self, points: Array, member: int) -> Array:
         from scipy.special import logsumexp
 
@@ -135,6 +121,19 @@ class GaussianMixture(Density):
         for c, (mean, whitening) in enumerate(zip(self.means[member], self.whitening[member], strict=True)):
             levels[:, c] = self.log_weights[member, c] - 0.5 * (((points - mean) @ whitening.T) ** 2).sum(axis=1)
         return -np.asarray(logsumexp(levels, axis=1))
+
+
+def _training(embeddings: Any, labels: Any, ridge: float) -> tuple[Sequence[Any], NDArray[np.intp]]:
+    """Return the members' training rows and the class of each row; warn if rows are few for one covariance."""
+    in_range("ridge", ridge, 0.0)
+    members = training_members(embeddings)
+    n_rows, d = members[0].shape
+    if _are_few(n_rows, d):
+        warn_user(
+            f"{n_rows:,} training rows are few for a covariance of {d:,} dimensions; it is shrunk (Ledoit-Wolf).",
+            CalibrationWarning,
+        )
+    return members, class_index(labels, n_rows)
 
 
 def _centred(points: Array, index: NDArray[np.intp]) -> tuple[Array, Array]:
@@ -167,14 +166,6 @@ def _covariance(residuals: Array, ridge: float) -> Array:
 
 def _are_few(n_rows: int, d: int) -> bool:
     return n_rows < 5 * d
-
-
-def _doubt_rows(n_rows: int, d: int) -> None:
-    if _are_few(n_rows, d):
-        warn_user(
-            f"{n_rows:,} training rows are few for a covariance of {d:,} dimensions; it is shrunk (Ledoit-Wolf).",
-            CalibrationWarning,
-        )
 
 
 def _whitening(covariance: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,41 @@ def _not_of_length_one(points: Array) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True, eq=False)
-class KNearest(Density):
+class _Neighbours(Density):
+    """Training rows that are kept, and the distance to the k-th nearest."""
+
+    rows: Array  # (members, rows, d)
+    k: Array  # a single whole number, kept as an array to be saved
+
+    def __post_init__(self) -> None:
+        k, n_rows = int(self.k[0]), self.rows.shape[1]
+        if k > n_rows:
+            raise CalibrationError(f"k={k} neighbours need as many training rows; there are {n_rows}.")
+
+    @classmethod
+    def fit(cls, embeddings: Any, labels: Any = None, *, k: int = 5) -> Self:
+        """Keep the training rows; labels do not matter."""
+        whole_number("k", k, 1)
+        rows = np.stack([cls._prepared(finite_points(member)) for member in training_members(embeddings)])
+        return cls(rows, np.array([k], dtype=np.int64))
+
+    @cached_property
+    def _indices(self) -> list[Any]:
+        """What finds the k nearest rows of each member."""
+        from sklearn.neighbors import NearestNeighbors
+
+        return [NearestNeighbors(n_neighbors=int(self.k[0])).fit(rows) for rows in self.rows]
+
+    @staticmethod
+    def _prepared(points: Array) -> Array:
+        return points
+
+    def _score_member(self, points: Array, member: int) -> Array:
+        return np.asarray(self._indices[member].kneighbors(self._prepared(points))[0][:, -1])
+
+
+@dataclass(frozen=True, eq=False)
+class KNearest(_Neighbours):
     """Distance to the k-th nearest training row, of embeddings brought to length one; in [0, 2].
 
     Sun et al., Out-of-Distribution Detection with Deep Nearest Neighbors (ICML 2022).
@@ -34,37 +68,19 @@ class KNearest(Density):
     array([0.])
     """
 
-    rows: Array  # (members, rows, d), of length one
-    k: Array  # a single whole number, kept as an array to be saved
     parts: ClassVar[Mapping[str, Numbers]] = {
         "rows": Numbers("members rows d", Rule("of a row of length one", _not_of_length_one)),
         "k": Numbers("1", POSITIVE, dtype="int64"),
     }
 
-    def __post_init__(self) -> None:
-        _refuse_too_many(int(self.k[0]), self.rows.shape[1])
-
     @staticmethod
-    def fit(embeddings: Any, labels: Any = None, *, k: int = 5) -> KNearest:
-        """Keep the training rows; labels do not matter."""
-        whole_number("k", k, 1)
-        rows = np.stack([_of_length_one(finite_points(m)) for m in training_members(embeddings)])
-        _refuse_too_many(k, rows.shape[1])
-        return KNearest(rows, np.array([k], dtype=np.int64))
-
-    @cached_property
-    def _indices(self) -> list[Any]:
-        return _indices_of(self.rows, int(self.k[0]))
-
-    def _expected(self) -> tuple[int, int]:
-        return self.rows.shape[0], self.rows.shape[2]
-
-    def _score_member(self, points: Array, member: int) -> Array:
-        return np.asarray(self._indices[member].kneighbors(_of_length_one(points))[0][:, -1])
+    def _prepared(points: Array) -> Array:
+        length = np.linalg.norm(points, axis=-1, keepdims=True)
+        return np.asarray(points / np.where(length > 0, length, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
-class KNearestEuclidean(Density):
+class KNearestEuclidean(_Neighbours):
     """Euclidean distance to the k-th nearest training row, of embeddings as they come; in [0, inf).
 
     For features on one scale, of which also the length matters; :class:`KNearest` looks at directions alone.
@@ -76,46 +92,7 @@ class KNearestEuclidean(Density):
     array([2.])
     """
 
-    rows: Array  # (members, rows, d)
-    k: Array  # a single whole number, kept as an array to be saved
     parts: ClassVar[Mapping[str, Numbers]] = {
         "rows": Numbers("members rows d", MODERATE),
         "k": Numbers("1", POSITIVE, dtype="int64"),
     }
-
-    def __post_init__(self) -> None:
-        _refuse_too_many(int(self.k[0]), self.rows.shape[1])
-
-    @staticmethod
-    def fit(embeddings: Any, labels: Any = None, *, k: int = 5) -> KNearestEuclidean:
-        """Keep the training rows; labels do not matter."""
-        whole_number("k", k, 1)
-        rows = np.stack([finite_points(member) for member in training_members(embeddings)])
-        return KNearestEuclidean(rows, np.array([k], dtype=np.int64))
-
-    @cached_property
-    def _indices(self) -> list[Any]:
-        return _indices_of(self.rows, int(self.k[0]))
-
-    def _expected(self) -> tuple[int, int]:
-        return self.rows.shape[0], self.rows.shape[2]
-
-    def _score_member(self, points: Array, member: int) -> Array:
-        return np.asarray(self._indices[member].kneighbors(points)[0][:, -1])
-
-
-def _indices_of(members: Array, k: int) -> list[Any]:
-    """Return what finds the k nearest rows of each member."""
-    from sklearn.neighbors import NearestNeighbors
-
-    return [NearestNeighbors(n_neighbors=k).fit(rows) for rows in members]
-
-
-def _refuse_too_many(k: int, n_rows: int) -> None:
-    if k > n_rows:
-        raise CalibrationError(f"k={k} neighbours need as many training rows; there are {n_rows}.")
-
-
-def _of_length_one(points: Array) -> Array:
-    length = np.linalg.norm(points, axis=-1, keepdims=True)
-    return np.asarray(points / np.where(length > 0, length, 1.0))
