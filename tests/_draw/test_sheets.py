@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from vecuq._draw.sheets import Ranged, Sheet, Spread, as_csv, as_latex, as_markdown, marked_rows
+from vecuq._draw import Ranged, Sheet, Spread, as_csv, as_latex, as_markdown, marked_rows
 
 
 def sheet(**more):

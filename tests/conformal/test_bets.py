@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from vecuq.conformal.bets import Fortune, bets_on, play
+from vecuq.conformal import Fortune, bets_on, play
 
 
 @pytest.mark.parametrize("bet", bets_on("both"), ids=str)

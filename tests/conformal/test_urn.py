@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
-from vecuq.conformal.urn import SortedScores, uniform_ranks
+from vecuq.conformal import SortedScores, uniform_ranks
 
 
 def one_by_one(above, n, draws):

@@ -7,7 +7,8 @@ import numpy.testing as npt
 import pytest
 
 from vecuq import fit_ranker, load
-from vecuq._files.tensors import FORMAT, read_tensors, write_tensors
+from vecuq._files import read_tensors, write_tensors
+from vecuq._files.tensors import FORMAT
 from vecuq.errors import CalibrationError, ModelFileError
 
 OLD = Path(__file__).with_name("saved") / "format_1.vecuq"

@@ -7,9 +7,10 @@ import numpy.testing as npt
 import pytest
 
 from vecuq import Settings, fit_ranker, read_table, sketch
-from vecuq._run.blocks import BLOCK
+from vecuq._run import BLOCK
 from vecuq.data import demo_files
-from vecuq.ranker.judge import falls, monotone_violations
+from vecuq.ranker import falls
+from vecuq.ranker.judge import monotone_violations
 
 COLUMNS = ("entropy", "mutual_information", "mahalanobis", "knn")
 

@@ -13,7 +13,8 @@ from scipy.signal import convolve
 
 from vecuq import Settings, fit_ranker, load, read_table
 from vecuq.data import demo_files
-from vecuq.ranker.proof import is_proven_monotone, polynomial_product, slopes_are_positive
+from vecuq.ranker import is_proven_monotone
+from vecuq.ranker.proof import polynomial_product, slopes_are_positive
 from vecuq.transport import GridMap
 
 COLUMNS = ("entropy", "mutual_information", "mahalanobis", "knn")

@@ -3,7 +3,7 @@ import numpy.testing as npt
 import pytest
 from problems import full_grid, outer, sources_of
 
-from vecuq._run.blocks import BLOCK
+from vecuq._run import BLOCK
 from vecuq.transport import GridMap, SeparableKernel, Sources, solve
 from vecuq.transport.expansion import box_map
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import cloud_of, full_grid, sources_of
 
-from vecuq._run.blocks import BLOCK
+from vecuq._run import BLOCK
 from vecuq.transport import CloudMap, GridMap, SeparableKernel, rank_map, solve
 
 

@@ -5,8 +5,8 @@ from scipy import stats
 
 from vecuq import Ball, Beta, Exponential, Settings, fit_ranker
 from vecuq.errors import SettingError
-from vecuq.transport import Cloud, Grid
-from vecuq.transport.reference import authors_targets, auto_targets, named_reference, outer_anchors, points_per_axis
+from vecuq.transport import Cloud, Grid, authors_targets, auto_targets, named_reference, outer_anchors
+from vecuq.transport.reference import points_per_axis
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vecuq.errors import CalibrationError, SettingError
-from vecuq.transport.scaling import SCALINGS
-from vecuq.transport.scaling import fit_scaler as fit_to_extremes
+from vecuq.transport import SCALINGS
+from vecuq.transport import fit_scaler as fit_to_extremes
 
 
 def fit_scaler(rows, kind="featurewise", *, signed=False):

@@ -11,10 +11,9 @@ import pytest
 from vecuq import Gate, fit_ranker
 from vecuq._files import saved_header
 from vecuq.errors import MissingValueWarning
-from vecuq.service import ServeSettings, StoreSettings, keeping
+from vecuq.service import ScoredRows, ServeSettings, StoreSettings, keeping
 from vecuq.service.keeping.desk import Desk
 from vecuq.service.keeping.drift import Drift
-from vecuq.service.recorder import ScoredRows
 
 COLUMNS = ("a", "b")
 

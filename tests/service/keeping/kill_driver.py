@@ -19,8 +19,7 @@ import numpy as np
 
 from vecuq import load
 from vecuq._files import saved_header
-from vecuq.service import ServeSettings, StoreSettings, keeping
-from vecuq.service.recorder import Feedback, ScoredRows
+from vecuq.service import Feedback, ScoredRows, ServeSettings, StoreSettings, keeping
 
 COLUMNS = ("a", "b")
 CALLERS = 8

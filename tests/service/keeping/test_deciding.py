@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vecuq import LiveGate
-from vecuq.service.recorder import Feedback
+from vecuq.service import Feedback
 from vecuq.service.refusal import Refusal
 
 

@@ -11,8 +11,7 @@ import pytest
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
-from vecuq.service import keeping
-from vecuq.service.context import Service
+from vecuq.service import Service, keeping
 from vecuq.service.counts import Counts
 from vecuq.service.feedback_routes import routes
 from vecuq.service.refusal import Refusal

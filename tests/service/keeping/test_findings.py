@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from vecuq.service import Feedback
 from vecuq.service.keeping.findings import checked
-from vecuq.service.recorder import Feedback
 from vecuq.service.refusal import Refusal
 
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from vecuq import LiveGate
-from vecuq.service.recorder import Feedback
+from vecuq.service import Feedback
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vecuq.errors import ModelFileError, SettingError
-from vecuq.service import keeping
+from vecuq.service import Feedback, ScoredRows, keeping
 from vecuq.service.keeping import frames
-from vecuq.service.recorder import Decided, Feedback, ScoredRows
+from vecuq.service.recorder import Decided
 from vecuq.service.refusal import Refusal
 
 pytestmark = pytest.mark.skipif(not hasattr(asyncio, "open_unix_connection"), reason="there are no local sockets")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from vecuq import LiveGate
 from vecuq.errors import ModelFileError, SettingError
+from vecuq.service import Feedback
 from vecuq.service.keeping.findings import checked
 from vecuq.service.keeping.gates import replayed
-from vecuq.service.recorder import Feedback
 from vecuq.service.refusal import Refusal
 
 _PLACES = st.lists(st.integers(0, 79), max_size=25)

@@ -101,7 +101,7 @@ def test_rows_that_are_too_many_go_and_the_oldest_go_first(world, commit):
 
 
 def test_rows_that_are_too_old_go_with_their_feedback_and_the_bound_stays(world, commit):
-    from vecuq.service.recorder import Feedback
+    from vecuq.service import Feedback
 
     now = time.time()
     with world.desk(keep_days=1.0) as desk:
