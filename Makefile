@@ -66,7 +66,7 @@ $(SPARK)/.installed: pyproject.toml Makefile
 
 # Needs a Java that Spark runs on, and fails without: here nothing is skipped.
 test-spark: $(SPARK)/.installed ## fit and score on a Spark of this machine; needs Java 17 or newer
-	VECUQ_TEST_SPARK=required $(SPARK)/bin/python -m pytest -p no:cacheprovider -rs tests/cluster/spark
+	VECUQ_TEST_SPARK=required $(SPARK)/bin/python -m pytest -p no:cacheprovider -rs tests/cluster/spark tests/agree/test_score.py
 
 $(UV):
 	$(PYTHON) -m venv .venv-uv

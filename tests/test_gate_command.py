@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from pyarrow import csv
 from typer.testing import CliRunner
 
 from vecuq import load
@@ -45,15 +44,6 @@ def run(folder, line, code=0):
     done = CliRunner().invoke(app, words, env=PLAIN)
     assert done.exit_code == code, done.output
     return done
-
-
-def test_the_command_line_decides_as_python_does(folder):
-    run(folder, "score gate.vecuq new.csv -o decided.csv")
-    decided, new = (csv.read_csv(folder / name).to_pandas() for name in ("decided.csv", "new.csv"))
-    gate = load(folder / "gate.vecuq")
-    np.testing.assert_array_equal(decided["accept"], gate.accept(new))
-    np.testing.assert_array_equal(decided["p_wrong"], gate.p_wrong(new))
-    assert decided["is_correct"][decided["accept"]].mean() >= 0.9
 
 
 def test_the_certificate_is_printed_with_a_table_of_targets(folder):

@@ -46,25 +46,6 @@ def exactly(path):
     return read_csv(path, convert_options=gaps).to_pandas() if path.suffix == ".csv" else pd.read_parquet(path)
 
 
-@pytest.mark.parametrize("missing", ["nan", "marginal"])
-@pytest.mark.parametrize("out", ["ranked.parquet", "ranked.csv"])
-def test_reasons_are_those_that_python_gives(run, tmp_path, model, new, out, missing):
-    words = ("-o", tmp_path / out, "--alpha", 0.1, "--explain", "--missing", missing)
-    assert run("score", model, new, *words).exit_code == 0
-    got, ranker, rows = exactly(tmp_path / out), load(model), pd.read_parquet(new)
-    added = ["uncertainty", "p_value", "flagged", "why", "contribution_entropy", "contribution_knn"]
-    assert list(got.columns) == ["entropy", "knn", *added]
-    npt.assert_array_equal(got[added[-2:]], ranker.explain(rows, missing=missing))
-    ranking = ranker.rank(rows, missing=missing, warn=False)
-    npt.assert_array_equal(got["uncertainty"], ranking.uncertainty)
-    npt.assert_array_equal(got["p_value"], ranking.p_values)
-    assert (
-        got.loc[got["flagged"], "why"].tolist() == np.array(ranker.why(rows, missing=missing))[got["flagged"]].tolist()
-    )
-    assert got.loc[~got["flagged"], "why"].isna().all()
-    assert got["why"][0].startswith("knn is high (contributes +")
-
-
 def test_without_a_rate_every_row_says_why(run, tmp_path, model, new):
     run("score", model, new, "-o", tmp_path / "o.csv", "--explain")
     got = pd.read_csv(tmp_path / "o.csv")

@@ -40,32 +40,6 @@ def test_a_reply_in_any_form_is_judged_as_in_python(serve, served_judge, reply):
     assert "id" not in answer.json()
 
 
-def test_an_answer_that_the_certificate_is_not_about_is_not_accepted_and_says_why(serve, served_judge):
-    for samples in (["Paris"] * 3, []):
-        answer = serve("judge").post("/judge", json={"reply": "Paris", "samples": samples, "explain": False})
-        assert answer.status_code == 200
-        found = answer.json()
-        assert found["accept"] is False
-        assert "certificate is about" in found["missing"]["samples"]
-        assert "why" not in found
-        same(found, served_judge.without_warnings().judge("Paris", samples))
-
-
-def test_judge_and_score_agree(serve):
-    client = serve("judge")
-    records = [
-        {"vecuq_answers": 1, "id": f"q{k}", "greedy": {"text": "Paris"}, "samples": [{"text": one} for one in texts]}
-        for k, texts in enumerate((SAMPLES, ["Paris"] * 8, ["Lyon"] * 8, ["Paris"] * 7))
-    ]
-    lines = "".join(json.dumps(one) + "\n" for one in records).encode()
-    answer = client.post("/score", content=lines, headers={"content-type": "application/x-ndjson"})
-    rows = [json.loads(line) for line in answer.text.splitlines()]
-    for record, row in zip(records, rows, strict=True):
-        found = client.post("/judge", json={"reply": record, "id": record["id"]}).json()
-        names = ("id", "uncertainty", "p_value", "p_wrong", "accept")
-        assert {name: found[name] for name in names} == {name: row[name] for name in names}
-
-
 @pytest.mark.parametrize(
     ("path", "body", "status", "said"),
     [

@@ -1,50 +1,19 @@
-"""One Spark for all tests of this folder; where it cannot run they are skipped, unless `make test-spark` runs them."""
+"""One Spark for all tests of this folder, and rows to fit and to score."""
 
-import os
-import shutil
 import sys
-import warnings
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))  # the reader of code blocks in pages
+sys.path.insert(0, str(Path(__file__).parents[2]))
+import on_spark
 from vecuq import fit_ranker
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))  # the reader of code blocks in pages
+spark = on_spark.spark
 NAMES = ("entropy", "knn")
-
-
-def why_not():
-    if find_spec("pyspark") is None:
-        return "pyspark is not installed; `make test-spark` installs it"
-    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
-        return "there is no Java, which Spark needs (Debian: openjdk-17-jre-headless)"
-    return None
-
-
-@pytest.fixture(scope="session")
-def spark():
-    """A session with two workers that tries a task twice. Its shuffles are small, its batches less than a partition."""
-    reason = why_not()
-    if reason is not None and os.environ.get("VECUQ_TEST_SPARK") == "required":
-        pytest.fail(reason)
-    if reason is not None:
-        pytest.skip(reason)
-    from vecuq.cluster.spark import local_session
-
-    options = {
-        "spark.master": "local[2,2]",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "100",
-    }
-    session = local_session(options=options)
-    yield session
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # sockets to Java, which pyspark leaves to the collector
-        session.stop()
 
 
 @pytest.fixture(scope="session")

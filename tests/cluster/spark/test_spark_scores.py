@@ -42,19 +42,6 @@ def changed(found, expected, names):
     return [name for name in names if not same_bits(found[name], expected[name])]
 
 
-@pytest.mark.parametrize(
-    ("n_partitions", "wanted"),
-    [(1, {}), (5, {"alpha": 0.05, "explain": True}), (3, {"missing": "marginal", "alpha": 0.1})],
-)
-def test_spark_adds_the_columns_of_the_command_line_to_the_bit(frame, ranker, new, tmp_path, n_partitions, wanted):
-    found = by_id(score(ranker, frame(new, n_partitions), **wanted))
-    expected = as_library(ranker, new, tmp_path, **wanted)
-    assert found.column_names == expected.column_names
-    added = [name for name in expected.column_names if name not in new.column_names]
-    assert added[:2] == ["uncertainty", "p_value"]
-    assert changed(found, expected, added) == []
-
-
 def test_other_columns_come_through_unchanged(frame, ranker, new):
     df = frame(new, 3)
     found = score(ranker, df)
