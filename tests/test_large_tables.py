@@ -111,7 +111,7 @@ def test_what_counts_cannot_give_is_fitted_to_rows(run, folder):
     model = folder / "model.vecuq"
     run("fit", folder / "calibration.parquet", "-o", model)
     how = ("--wrong", "is_error", "--accuracy", "0.9", "-o", folder / "gate.vecuq")
-    for more in (("--group", "site"), ("--promise", "average"), ("--order", "best")):
+    for more in (("--group", "site"), ("--promise", "average")):
         assert "Fitted to counts" not in run("gate", model, folder / "parts", *how, *more).stdout
 
 

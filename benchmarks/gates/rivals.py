@@ -10,7 +10,6 @@ from benchmarks.gates.draws import DELTA, Outcome
 from benchmarks.gates.mapie_control import mapie
 from benchmarks.gates.population import SUM, Population
 from vecuq.conformal import Ladder, accept_confidently
-from vecuq.gate.choosing import error_area
 
 MAPIE, LOGISTIC, BEST = "MAPIE", "logistic", "order='best'"
 # What a model or a choice of the order may spend: reviewers used 30 % for a model, the gate takes 25 % for a choice.
@@ -34,7 +33,10 @@ def logistic(population: Population, n_labels: int, allowed: float, draws: int, 
 
 
 def best_order(population: Population, n_labels: int, allowed: float, draws: int, rng: np.random.Generator) -> Outcome:
-    """Return what a gate with ``order="best"`` accepts: a quarter of the labels chooses between model and columns."""
+    """Return what a gate accepts whose order a quarter of the labels chose between model and columns.
+
+    Until 0.3 that was ``Gate(order="best")``.
+    """
     names = [name for name in population.orders if name != SUM]
     held = {name: population.orders[name].ladder for name in names}
 
@@ -45,6 +47,15 @@ def best_order(population: Population, n_labels: int, allowed: float, draws: int
         return held[name], population.orders[name].scores
 
     return _split(population, BEST, n_labels, allowed, draws, rng, chosen)
+
+
+def error_area(scores: np.ndarray, losses: np.ndarray) -> float:
+    """Return the mean error rate over all coverages (AURC); equal scores share their mean loss."""
+    filled = np.where(np.isnan(scores), np.inf, scores)
+    _, inverse, counts = np.unique(filled, return_inverse=True, return_counts=True)
+    shared = (np.bincount(inverse, weights=losses) / counts)[inverse]
+    ordered = shared[np.argsort(filled, kind="stable")]
+    return float((np.cumsum(ordered) / np.arange(1, len(ordered) + 1)).mean())
 
 
 def _split(

@@ -74,7 +74,6 @@ def test_a_row_without_a_score_is_not_accepted_and_counts_in_the_coverage():
         {"accuracy": 0.9, "promise": "average"},
         {"accuracy": 0.85, "guard": 0.05},
         {"accuracy": 0.85, "order": "x1"},
-        {"accuracy": 0.85, "order": "best"},
     ],
     ids=str,
 )
@@ -97,6 +96,11 @@ def test_every_target_is_kept_saved_and_found_again(target, tmp_path):
         assert (~accepted).mean() == pytest.approx(0.3, abs=0.06)
     if "guard" in target:
         assert not accepted[MODEL.p_values(NEW) < 0.05].any()
+
+
+def test_an_order_chosen_by_the_labels_is_refused_with_what_to_do():
+    with pytest.raises(SettingError, match="name a score column"):
+        Gate(MODEL, accuracy=0.9, order="best")
 
 
 def test_a_cost_is_lowest_where_it_was_promised():
@@ -416,24 +420,3 @@ def test_a_bound_is_never_printed_below_what_was_proven():
         said = float(found.promise.split("at most ")[1].split(" %")[0]) / 100
         assert found.bound - 1e-9 <= said <= found.bound * 1.001 + 1e-9
         assert dict(found.facts())["error rate"] == f"at most {said:.4g}"
-
-
-def test_the_best_order_may_be_a_sum_with_weights_that_other_labels_learned():
-    rng = np.random.default_rng(9)
-    rows = rng.gamma(1.0, size=(4000, 3))
-    right = rng.random(4000) > np.clip((2 * rows[:, 0] + rows[:, 1]) / 9, 0, 1)
-    model = VecUQ().fit(rng.gamma(1.0, size=(600, 3)))
-    plain = Gate(model, accuracy=0.8).fit(rows[:3000], right[:3000])
-    made = Gate(model, accuracy=0.8, order="best").fit(rows[:3000], right[:3000])
-    assert made.order_ == "weighted sum"
-    weights = made.learned_.weights
-    assert weights["x0"] > weights["x1"] > weights["x2"]
-    assert len(made.learned_.labelled.scores) == 2250
-    assert made.coverage_ > plain.coverage_
-    accepted = made.accept(rows[3000:])
-    assert right[3000:][accepted].mean() >= 0.78
-    again = load(made.to_bytes())
-    npt.assert_array_equal(again.accept(rows[3000:]), accepted)
-    raised = rows[3000:].copy()
-    raised[:, 0] += 0.5
-    assert (made.uncertainty(raised) >= made.uncertainty(rows[3000:])).all()

@@ -120,7 +120,6 @@ def test_a_model_without_scores_of_its_own_needs_rows_that_set_the_thresholds():
         ({"quality": 0.8}, "graded quality"),
         ({"budget": 50}, "budget of rows"),
         ({"promise": "average"}, "promise='average'"),
-        ({"order": "best"}, "order='best'"),
     ],
 )
 def test_what_needs_the_rows_themselves_is_refused(how, reason):

@@ -93,7 +93,7 @@ def gate(
         Path | None,
         typer.Option(help="Draw coverage against certified accuracy, a line per order: png, svg, or csv."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the draws behind `--order best`.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the draws of thresholds from labelled rows.")] = None,
     force: Force = False,
     as_json: AsJson = False,
     samples: Samples = None,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vecuq._check import Array
 from vecuq.conformal import Ladder, WrongRates, group_codes, wrong_rates
 from vecuq.errors import CalibrationError, SettingError
-from vecuq.gate.choosing import BEST, chosen_order, coverages
+from vecuq.gate.choosing import coverages
 from vecuq.gate.deciding import Decider
 from vecuq.gate.labels import doubts_about, losses_of
 from vecuq.gate.plan import coverage_table
@@ -42,9 +42,6 @@ def learn(
     named = None if by is None else categories(by, len(scores))
     seen = unseen_rows(model, rows, len(scores))
     kept, scoring = seen.usable, Scoring(model, settings.order, settings.guard)
-    if settings.order == BEST:
-        scoring, others = chosen_order(model, rows, losses, kept, settings, groups=numbers)
-        kept = kept & others
     scores = scores if scoring.is_of_model else scoring.scores(rows)
     if not graded:
         doubts_about(scores, losses)
@@ -62,8 +59,6 @@ def learn(
     parts = [labelled.only(places == k, name) for k, name in enumerate(units.names)]
     decider = Decider.of(parts, settings.target, delta, promise=settings.promise)
     orders = coverages(model, settings, rows, labelled, kept)
-    if scoring.weights is not None:
-        orders[scoring.order] = decider.together().coverage
     return Learned(
         order=scoring.order,
         weights=scoring.weights,

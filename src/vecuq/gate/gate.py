@@ -14,7 +14,7 @@ from vecuq._draw import fragment
 from vecuq._files import tensor_bytes, write_tensors
 from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, TableError
 from vecuq.gate.certificate import Certificate, certificate_of
-from vecuq.gate.choosing import BEST, coverage_line, coverage_lines
+from vecuq.gate.choosing import coverage_line, coverage_lines
 from vecuq.gate.doubts import shortfall, warn_unlike
 from vecuq.gate.fitting import learn
 from vecuq.gate.rule import Rule
@@ -51,10 +51,9 @@ class Gate:
         Rows whose p-value is smaller are not accepted, labelled rows alike. With the model's own order this matters
         only where the certified threshold lies beyond that p-value, since p-values fall as the uncertainty rises.
     order
-        ``"model"``, the name of one score column, or ``"best"``: a quarter of the labels chooses between these and the
-        sum of the columns with weights that it learns (``"weighted sum"``), and the others certify it.
+        ``"model"``, or the name of one score column.
     random_state
-        Seed of the draws behind ``order="best"`` and of thresholds that labelled rows must lend; None is a fixed seed.
+        Seed of the draws of thresholds that labelled rows must lend; None is a fixed seed.
 
     Attributes
     ----------
@@ -117,7 +116,7 @@ class Gate:
             cost_review=cost_review,
             budget=budget,
         )
-        order = usable_order(model, order, choices=(BEST,))
+        order = usable_order(model, order)
         self.settings = GateSettings(target, confidence, promise, guard, order, random_state)
         if guard is not None:
             usable_guard(model, guard)

@@ -12,7 +12,6 @@ from vecuq._check import Array
 from vecuq._files import tensor_bytes, write_tensors
 from vecuq.conformal import Ladder
 from vecuq.errors import CalibrationError, SettingError, TableError
-from vecuq.gate.choosing import BEST
 from vecuq.gate.gate import Gate
 from vecuq.gate.labels import losses_of
 from vecuq.gate.scoring import MODEL, Scoring, columns_in
@@ -37,7 +36,7 @@ class PartialGate:
     ``unlabelled``.
 
     What needs the rows themselves is refused: ``groups=``, a graded ``quality=``, ``promise="average"``, a budget of
-    rows per batch, and ``order="best"``.
+    rows per batch.
 
     Parameters
     ----------
@@ -226,7 +225,7 @@ def rows_needed(target: Target, promise: str, order: str) -> str | None:
         return "A budget of rows per batch is decided by the rows of the batch"
     if promise == "average":
         return "promise='average' compares every new row with all labelled ones"
-    return "order='best' tries every order on a quarter of the rows" if order == BEST else None
+    return None
 
 
 def ladders_of(model: Any, settings: GateSettings, unlabelled: Any, *, required: bool = True) -> dict[str, Ladder]:

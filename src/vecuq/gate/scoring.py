@@ -109,7 +109,10 @@ def can_weigh(model: Any) -> bool:
 
 def usable_order(model: Any, order: str, choices: tuple[str, ...] = ()) -> str:
     """Return the order if the model has it."""
-    return one_of("order", order, (MODEL, *choices, *columns_in(model)))
+    known = (MODEL, *choices, *columns_in(model))
+    if order == "best" and order not in known:
+        raise SettingError("order='best' was removed: choose the order with other labels, and name a score column.")
+    return one_of("order", order, known)
 
 
 def usable_guard(model: Any, guard: float) -> None:
