@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from vecuq import Gate, workflows
+from vecuq.options import ScoreOptions
 from vecuq.workflows import part_jobs
 
 MANIFEST = "_vecuq_manifest.json"
@@ -63,7 +64,7 @@ def test_processes_write_the_bytes_that_one_process_writes(model, folder, tmp_pa
     rows = []
     watch = workflows.Watch(rows=rows.append)
     for jobs in (1, 2):
-        workflows.score_parts(model, folder, tmp_path / str(jobs), workflows.Wanted(), n_jobs=jobs, watch=watch)
+        workflows.score_parts(model, folder, tmp_path / str(jobs), ScoreOptions(), n_jobs=jobs, watch=watch)
     assert bytes_in(tmp_path / "1") == bytes_in(tmp_path / "2")
     assert sum(rows) == 2 * 206
 
@@ -306,7 +307,7 @@ def test_a_full_disk_is_no_bad_part(model, folder, tmp_path, monkeypatch):
 
     monkeypatch.setattr("vecuq.workflows.scoring_parts.write_batches", full)
     with pytest.raises(TableError, match="no space"):
-        workflows.score_parts(model, folder, tmp_path / "out", workflows.Wanted(), skip_bad=True)
+        workflows.score_parts(model, folder, tmp_path / "out", ScoreOptions(), skip_bad=True)
     assert not (tmp_path / "out").exists()
 
 

@@ -6,12 +6,14 @@ from . import cluster as cluster
 from . import compare as compare
 from . import conformal as conformal
 from . import data as data
+from . import decide as decide
 from . import doctor as doctor
 from . import errors as errors
 from . import evaluation as evaluation
 from . import gate as gate
 from . import measures as measures
 from . import monitor as monitor
+from . import options as options
 from . import outputs as outputs
 from . import paper as paper
 from . import pipeline as pipeline

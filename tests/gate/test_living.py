@@ -8,6 +8,7 @@ import pytest
 
 from vecuq import Gate, LiveGate, fit_ranker, load, workflows
 from vecuq.errors import ColumnError, ModelFileError, SettingError, TableError
+from vecuq.options import ScoreOptions
 
 LABELS = workflows.LabelColumns(correct="ok")
 
@@ -143,7 +144,7 @@ def test_other_settings_than_those_of_the_state_are_refused(folder):
         ({"gate": None}, TableError, "There is no state live.vecuq yet"),
         ({"new": "absent.csv"}, TableError, "absent.csv"),
         ({"out": "gate.vecuq"}, TableError, "gate.vecuq"),
-        ({"by": "ok"}, SettingError, "fitted without categories"),
+        ({"asked": ScoreOptions(by="ok")}, SettingError, "fitted without categories"),
     ],
 )
 def test_a_job_that_cannot_be_done_leaves_no_trace(folder, how, error, reason):
@@ -177,7 +178,7 @@ def test_a_kill_before_the_table_appears_loses_nothing(folder, monkeypatch):
     assert not (folder / "out.csv").exists()
     assert not (folder / "live.vecuq").exists()
     with monkeypatch.context() as patch:
-        patch.setattr(living, "Decided", killed)
+        patch.setattr(living, "DecidedLive", killed)
         with pytest.raises(KeyboardInterrupt):
             decide()
     before = load("live.vecuq").to_bytes()

@@ -10,8 +10,8 @@ from sklearn.base import clone
 
 from vecuq import AnswerPipeline, Gate, load
 from vecuq._files import tensor_bytes
+from vecuq.decide import Made, Making
 from vecuq.errors import CalibrationWarning, ModelFileError, TableError
-from vecuq.pipeline import Made, Making
 from vecuq.pipeline.answer_file import parts_of
 from vecuq.testing.examples import sampled_answers
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vecuq.service import Limits
-from vecuq.service.recorder import Decided
+from vecuq.service.recorder import Recorded
 from vecuq.service.refusal import Refusal
 
 ROW = {"entropy": 1.0, "knn": 2.0, "confidence": 0.5}
@@ -70,7 +70,7 @@ def test_a_fault_in_one_batch_is_one_500_without_a_trace(client, monkeypatch, ca
     def broken(self, values, by=None):
         raise RuntimeError("/secret/path")
 
-    monkeypatch.setattr(RowScorer, "scored", broken)
+    monkeypatch.setattr(RowScorer, "decided", broken)
     answer = client.post("/score", json={"rows": [ROW]})
     assert answer.status_code == 500
     assert "secret" not in answer.text
@@ -107,7 +107,7 @@ class Keeper:
     async def decided(self, rows):
         await asyncio.sleep(0.01)
         self.decided_rows.append(rows)
-        return Decided(
+        return Recorded(
             None if rows.accept is None else ~rows.accept, np.array([k % 2 == 0 for k in range(len(rows.ids))])
         )
 
@@ -127,7 +127,9 @@ def test_rows_with_an_id_are_decided_by_the_recorder_and_others_are_watched(serv
     assert decided.model == "gate"
     assert decided.columns == ("entropy", "knn", "confidence")
     np.testing.assert_array_equal(decided.values, [[1.0, 2.0, 0.5], [1.0, np.nan, 0.5]])  # as they came
-    assert [row["accept"] for row in found] == [not plain[0]["accept"], plain[1]["accept"], not plain[2]["accept"]]
+    # The third has no score: it is refused whatever the recorder says.
+    assert [row["accept"] for row in found] == [not plain[0]["accept"], plain[1]["accept"], False]
+    assert [row.get("refused") for row in found] == [None, None, "no score"]
     assert [row["audit"] for row in found] == [True, False, False]
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from vecuq.service import Limits
-from vecuq.service.recorder import Decided
+from vecuq.service.recorder import Recorded
 
 SAMPLES = ["Paris", "Paris", "Lyon", "Paris", "Nice", "Paris", "Paris", "Paris"]
 OPENAI = {
@@ -74,7 +74,7 @@ def test_a_reply_with_an_id_is_recorded_with_its_texts(serve):
         async def decided(self, rows):
             await asyncio.sleep(0)
             kept.append(rows)
-            return Decided(np.array([False]), np.array([True]))
+            return Recorded(np.array([False]), np.array([True]))
 
         def watched(self, rows):
             kept.append(rows)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from vecuq.service import Limits
-from vecuq.service.recorder import Decided
+from vecuq.service.recorder import Recorded
 
 ARROW, PARQUET = "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"
 HEAD = "entropy,knn,confidence"
@@ -206,10 +206,10 @@ def test_more_large_requests_than_there_is_room_for_are_refused(serve):
 def test_a_table_that_takes_too_long_is_given_up(serve, monkeypatch):
     import time
 
-    from vecuq.workflows import BatchScorer
+    from vecuq.workflows import DecidedTable
 
-    real = BatchScorer.ranked
-    monkeypatch.setattr(BatchScorer, "ranked", lambda self, batch: (time.sleep(0.5), real(self, batch))[1])
+    real = DecidedTable.decided
+    monkeypatch.setattr(DecidedTable, "decided", lambda self, batch: (time.sleep(0.5), real(self, batch))[1])
     client = serve("model", limits=Limits(seconds=0.2))
     answer = send(client, arrow(rows(10)), ARROW)
     assert (answer.status_code, answer.json()["error"]) == (503, "timeout")
@@ -272,7 +272,7 @@ class Keeper:
     async def decided(self, given):
         self.rows.append(given)
         n = len(given.ids)
-        return Decided(None if given.accept is None else np.zeros(n, dtype=bool), np.ones(n, dtype=bool))
+        return Recorded(None if given.accept is None else np.zeros(n, dtype=bool), np.ones(n, dtype=bool))
 
     def watched(self, given):
         self.watched_rows.append(given)

@@ -108,16 +108,14 @@ def refuse_stray(state: Path | None, **options: Any) -> None:
         raise SettingError(f"{', '.join(stray)} goes with --state, the file that keeps what was decided.")
 
 
-def decide(
-    model: Path, new: list[Path], out: Path, state: Path, ids: str | None, by: str | None, **more: Any
-) -> workflows.Decided:
+def decide(model: Path, new: list[Path], out: Path, state: Path, ids: str | None, **more: Any) -> workflows.DecidedLive:
     """Decide rows with a gate and its state; a state alone, without its gate, will do."""
     settings = workflows.LiveSettings(more.pop("audit"), overdue=more.pop("overdue"))
     gate = None if model == state else model
-    return workflows.decide_live(gate, new, out, state=state, ids=ids or "id", by=by, settings=settings, **more)
+    return workflows.decide_live(gate, new, out, state=state, ids=ids or "id", settings=settings, **more)
 
 
-def say_decided(done: workflows.Decided, *, as_json: bool, out: Path, summary: str) -> None:
+def say_decided(done: workflows.DecidedLive, *, as_json: bool, out: Path, summary: str) -> None:
     """Print what was decided, and how the promise stands."""
     if as_json:
         print_json({"out": str(out), **done.scored.to_dict(), "live": done.live.describe()})

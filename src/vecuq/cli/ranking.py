@@ -49,6 +49,7 @@ from vecuq.cli.part_options import (
 )
 from vecuq.cli.talk import counted, echo, friendly_errors, print_json, usage_errors, watching
 from vecuq.errors import SettingError
+from vecuq.options import ScoreOptions
 
 if TYPE_CHECKING:
     from vecuq.pipeline import AnswerPipeline
@@ -127,7 +128,7 @@ def score(
     """
     to_stdout = str(ranked) == "-"
     with usage_errors():
-        wanted = workflows.Wanted(alpha, explain, missing, select, replace, sort, top, not no_formulas, confidence)
+        asked = asked_of(context.params)
         refuse_stray(state, id=ids, audit=audit, overdue=overdue)
         if to_stdout and as_json:
             raise typer.BadParameter("--json prints to stdout too; write the table to a file.")
@@ -146,10 +147,10 @@ def score(
                     "Answers are scored as one table, for lines of several files may belong together; name one file, "
                     "such as -o decided.parquet."
                 )
-        _score_parts(context, wanted)
+        _score_parts(context, asked)
         return
     if pipeline is not None:
-        _score_answers(pipeline, new, ranked, wanted, context.params)
+        _score_answers(pipeline, new, ranked, asked, context.params)
         return
     with usage_errors():
         refuse_options(
@@ -158,18 +159,22 @@ def score(
     with friendly_errors():
         if state is not None:
             with watching(new) as watch:
-                how = {"wanted": wanted, "stdout_format": stdout_format, "force": force, "watch": watch}
-                decided = decide(model, new, ranked, state, ids, by, audit=audit, overdue=overdue, **how)
-            say_decided(decided, as_json=as_json, out=ranked, summary=_summary(decided.scored, wanted))
+                how = {"asked": asked, "stdout_format": stdout_format, "force": force, "watch": watch}
+                decided = decide(model, new, ranked, state, ids, audit=audit, overdue=overdue, **how)
+            say_decided(decided, as_json=as_json, out=ranked, summary=_summary(decided.scored, asked))
             return
         with watching(new) as watch:
-            done = workflows.score(
-                model, new, ranked, **vars(wanted), stdout_format=stdout_format, by=by, force=force, watch=watch
-            )
-        _say(done, wanted, ranked, as_json=as_json)
+            done = workflows.score(model, new, ranked, asked, stdout_format=stdout_format, force=force, watch=watch)
+        _say(done, asked, ranked, as_json=as_json)
 
 
-def _score_parts(context: typer.Context, wanted: workflows.Wanted) -> None:
+def asked_of(given: dict[str, Any]) -> ScoreOptions:
+    """Return what the options of a command ask for, by their names."""
+    named = {name: given[name] for name in ScoreOptions.__struct_fields__ if name in given}
+    return ScoreOptions(**named, formulas=not given["no_formulas"])
+
+
+def _score_parts(context: typer.Context, asked: ScoreOptions) -> None:
     """Score every input file by itself into a folder."""
     given = context.params
     out, new = given["ranked"], given["new"]
@@ -177,46 +182,44 @@ def _score_parts(context: typer.Context, wanted: workflows.Wanted) -> None:
         refuse_together(context, ("state", "stdout_format", *_ANSWERS_ONLY))
     with friendly_errors(), saying_how_to_go_on(out):
         with making(given) as how, watching(new) as watch:
-            done = workflows.score_parts(
-                given["model"], new, out, wanted, by=given["by"], **folder_options(given), **how, watch=watch
-            )
+            done = workflows.score_parts(given["model"], new, out, asked, **folder_options(given), **how, watch=watch)
         if given["as_json"]:
             print_json({"out": str(out), **done.to_dict()})
         else:
-            echo(f"{_summary(done.scored, wanted)} in {parts_in_words(done)} -> {out}")
+            echo(f"{_summary(done.scored, asked)} in {parts_in_words(done)} -> {out}")
 
 
 def _score_answers(
-    pipeline: AnswerPipeline, new: Sequence[Path], ranked: Path, wanted: workflows.Wanted, given: dict[str, Any]
+    pipeline: AnswerPipeline, new: Sequence[Path], ranked: Path, asked: ScoreOptions, given: dict[str, Any]
 ) -> None:
     """Decide files of answers; ``given`` are the options by name."""
     with usage_errors():
         reading = reading_of(new, given)
     with friendly_errors():
-        how = {name: given[name] for name in ("by", "stdout_format", "force")}
+        how = {name: given[name] for name in ("stdout_format", "force")}
         with watching(rows="deciding") as watch:
             done, measured = workflows.score_answers(
-                pipeline, reading, ranked, wanted, keep=listed(given["keep"]) or (), **how, watch=watch
+                pipeline, reading, ranked, asked, keep=listed(given["keep"]) or (), **how, watch=watch
             )
         print_notes(measured, given["renormalise"])
-        _say(done, wanted, ranked, as_json=given["as_json"])
+        _say(done, asked, ranked, as_json=given["as_json"])
 
 
-def _say(done: workflows.Scored, wanted: workflows.Wanted, ranked: Path, *, as_json: bool) -> None:
+def _say(done: workflows.Scored, asked: ScoreOptions, ranked: Path, *, as_json: bool) -> None:
     """Print what scoring came to; beside a table on stdout, on stderr."""
     to_stdout = str(ranked) == "-"
     if as_json:
         print_json({"out": str(ranked), **done.to_dict()})
     else:
-        echo(f"{_summary(done, wanted)} -> {'stdout' if to_stdout else ranked}", err=to_stdout)
+        echo(f"{_summary(done, asked)} -> {'stdout' if to_stdout else ranked}", err=to_stdout)
 
 
-def _summary(done: workflows.Scored, wanted: workflows.Wanted) -> str:
+def _summary(done: workflows.Scored, asked: ScoreOptions) -> str:
     """Return the counts in words; rows without a score are counted apart."""
     rows = counted(done.n_rows, "row")
     rows = f"{done.n_rows - done.n_missing:,} of {rows}" if done.n_missing else rows
-    sure = "" if wanted.confidence is None else f" with confidence {wanted.confidence:g}"
-    flagged = "" if done.n_flagged is None else f", {done.n_flagged:,} flagged at alpha {wanted.alpha:g}{sure}"
+    sure = "" if asked.confidence is None else f" with confidence {asked.confidence:g}"
+    flagged = "" if done.n_flagged is None else f", {done.n_flagged:,} flagged at alpha {asked.alpha:g}{sure}"
     if flagged and done.n_missing and done.n_written is None:
         flagged += f" and {done.n_missing:,} because {'it has' if done.n_missing == 1 else 'they have'} no score"
     selected = "" if done.n_selected is None else f", {done.n_selected:,} selected"

@@ -24,6 +24,7 @@ from vecuq.cli.options import (
     OodColumn,
 )
 from vecuq.cli.talk import counted, echo, friendly_errors, print_json, usage_errors, working
+from vecuq.options import ScoreOptions
 
 Group = Annotated[
     str | None,
@@ -81,7 +82,7 @@ def report(
     `--table` writes all of them. Labels, categories and calibration rows each add their part.
     """
     with usage_errors():
-        workflows.Wanted(alpha, missing=missing)
+        ScoreOptions(alpha=alpha, missing=missing)
         labels = workflows.Labels(error, ood, quality, correct)
     about = workflows.About(labels, group, by, calibration, command=_typed())
     with friendly_errors():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecuq._check import Array, finite_rows, one_of
 from vecuq.errors import SettingError, TableError
@@ -54,6 +55,10 @@ class Scoring:
         if self.guard is not None and p_values is not None:
             found[~(np.asarray(p_values) >= self.guard)] = np.nan
         return found
+
+    def guarded(self, p_values: Array | None) -> NDArray[np.bool_] | None:
+        """Return which rows have a p-value below the guard; None where there is no guard."""
+        return None if self.guard is None or p_values is None else np.asarray(p_values) < self.guard
 
     def unlabelled(self) -> Array:
         """Return scores of rows that the model keeps, for thresholds; empty where it keeps none."""

@@ -6,7 +6,4 @@ from .estimator import EstimatorPipeline as EstimatorPipeline
 from .estimator import from_estimator as from_estimator
 from .estimator_file import estimator_of as estimator_of
 from .estimator_measures import EstimatorMeasures as EstimatorMeasures
-from .making import Made as Made
-from .making import Making as Making
-from .making import making_of as making_of
 from .verdict import Verdict as Verdict

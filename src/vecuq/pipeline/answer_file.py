@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from vecuq._check import Array, one_line, one_of, unique_names
 from vecuq._files import Count, Names, Numbers, check_arrays, checked_header
+from vecuq.decide import Made
 from vecuq.errors import ModelFileError, VecuqError
 from vecuq.gate import Gate
 from vecuq.measures import known_measures, text
+from vecuq.options import MISSING
 from vecuq.pipeline.answers import AnswerPipeline
-from vecuq.pipeline.making import QUESTIONS, Made
-from vecuq.ranker import MISSING_CHOICES, Ranker, VecUQ
+from vecuq.ranker import Ranker, VecUQ
 
 KIND = "answer_pipeline"
 _TABLE = {"model": Numbers("bytes", dtype="uint8")}
@@ -41,7 +42,7 @@ class MadeHeader(Struct):
     questions: str
 
     def __post_init__(self) -> None:
-        one_of("questions", self.questions, QUESTIONS)
+        one_of("questions", self.questions, ("all", "some", "none"))
         if self.fewest_samples > self.most_samples:
             raise ValueError("the fewest samples are more than the most")
 
@@ -58,7 +59,7 @@ class AnswersHeader(Struct):
     fields: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        one_of("missing", self.missing, MISSING_CHOICES)
+        one_of("missing", self.missing, MISSING)
         unique_names(self.measures)
         datetime.fromisoformat(self.date)
 

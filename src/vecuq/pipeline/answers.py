@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any, Unpack
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
@@ -17,21 +18,15 @@ from sklearn.utils.validation import check_is_fitted
 from vecuq._check import Array, finite_rows, keywords_only
 from vecuq._files import tensor_bytes, write_tensors
 from vecuq.answers import record_of
+from vecuq.decide import Deciding, Made, Making, made_in_words
 from vecuq.errors import CalibrationError, SettingError, TableError
 from vecuq.gate import Certificate, Gate, certificate_section, warn_unlike
 from vecuq.measures import Measure, find_measures, text
+from vecuq.options import PLAIN, ScoreOptions
 from vecuq.pipeline.choosing import chosen_measures
-from vecuq.pipeline.coverage import Coverage, without
-from vecuq.pipeline.making import (
-    Made,
-    Making,
-    in_words,
-    look_at_questions,
-    look_at_samples,
-    making_of,
-    measured_answers,
-)
+from vecuq.pipeline.measured import look_at_questions, look_at_samples, measured_answers
 from vecuq.pipeline.splitting import Split, labels_of, rows_of, some_of, split_rows
+from vecuq.pipeline.unlike import Coverage
 from vecuq.pipeline.verdict import Verdict, reasons_of
 from vecuq.ranker import FEWEST, How, Ranker, Ranking, VecUQ, card_of, learn_weights
 from vecuq.table import ScoreTable
@@ -261,17 +256,16 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
             check_is_fitted(self)
         record = record_of(reply, samples=samples, question=question)
         measured = text.measure_record(record, _found(self.measures_), self.settings_)
-        values = np.array([list(measured.values.values())])
-        ranking = self._rank(values)
-        coverage, making = self.coverage(), Making(*(np.array([one]) for one in making_of(record)))
-        covered = coverage.covers(making)
-        p_wrong, accept = self._decided(ranking, values, covered, None if by is None else [by])
+        values, making = np.array([list(measured.values.values())]), Making.of_records([record])
+        found = self.deciding().of(values, None if by is None else [by], making)
+        coverage = self._coverage()
         coverage.warn(making)
         return Verdict(
-            uncertainty=float(ranking.uncertainty[0]),
-            p_value=None if ranking.p_values is None else float(ranking.p_values[0]),
-            p_wrong=None if p_wrong is None else float(p_wrong[0]),
-            accept=None if accept is None else bool(accept[0]),
+            uncertainty=float(found.uncertainty[0]),
+            p_value=None if found.p_value is None else float(found.p_value[0]),
+            p_wrong=None if found.p_wrong is None else float(found.p_wrong[0]),
+            accept=None if found.accept is None else bool(found.accept[0]),
+            refused=None if found.refused is None else found.refused[0],
             missing={**reasons_of(measured), **coverage.reasons(making)},
             values=measured.values,
             explain=partial(self._why, values),
@@ -306,17 +300,30 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
 
     def accept_measured(self, table: ScoreTable, making: Making, *, by: Any = None) -> NDArray[np.bool_]:
         """Return which answers may be trusted, by their measures and how they were made; see :meth:`accept`."""
-        gate, coverage = self._gate(), self.coverage()
-        scores, covered = self._scores_for_gate(table), coverage.covers(making)
-        coverage.warn(making)
-        accepted = gate.accept_scores(without(scores, covered), by=by) & covered
-        warn_unlike(gate.learned_, scores[covered], accepted=accepted[covered])
-        return accepted
+        gate = self._gate()
+        found = self.deciding().of(table.values, by, making)
+        self.warn_of(making)
+        if found.facts is not None and found.accept is not None:
+            warn_unlike(gate.learned_, found.facts.scores[found.alike], accepted=found.accept[found.alike])
+        return np.asarray(found.accept)
+
+    def deciding(self, asked: ScoreOptions = PLAIN) -> Deciding:
+        """Return how measures of answers are decided; a missing measure as the pipeline does it, unless refused."""
+        if asked.missing == "nan":
+            asked = msgspec.structs.replace(asked, missing=self.estimator_.missing)
+        made = self.made_ if look_at_samples(_found(self.measures_), self.settings_) else None
+        return Deciding(self.ranker_, asked, self.gate_, made)
+
+    def warn_of(self, making: Making) -> None:
+        """Warn of answers that the certificate is not about."""
+        self._coverage().warn(making)
 
     def p_wrong(self, records: Iterable[Any], *, interval: bool = False) -> Array:
         """Return the calibrated probability that each answer is wrong; see :meth:`vecuq.Gate.p_wrong`."""
-        gate = self._gate()
-        return gate.p_wrong_of_scores(self._scores_for_gate(self.measure(records)), interval=interval)
+        gate, table = self._gate(), self.measure(records)
+        ranking = self.ranker_.rank(table, missing=self.estimator_.missing, warn=False)
+        scores = gate.scoring.settled(ranking.uncertainty, table.values, ranking.p_values)
+        return gate.p_wrong_of_scores(scores, interval=interval)
 
     def why(self, records: Iterable[Any]) -> list[str]:
         """Return one short sentence per answer: which measure did it; see :meth:`vecuq.Ranker.why`."""
@@ -343,7 +350,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         """Return the measures, how texts are compared, the split, and what gate and ranker say of themselves."""
         check_is_fitted(self)
         own = {"measures": list(self.measures_), "comparison": self.settings_.to_dict(), "split": dict(self.split_)}
-        own |= in_words(self.made_)
+        own |= made_in_words(self.made_)
         gate = {} if self.gate_ is None else {"gate": self.gate_.describe()}
         return {**own, **gate, **self.ranker_.describe()}
 
@@ -355,8 +362,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
         made = [] if self.gate_ is None else [certificate_section(self.gate_.certificate())]
         return {"text/plain": repr(self), "text/html": card_of(self.ranker_, "AnswerPipeline", facts, before=made)}
 
-    def coverage(self) -> Coverage:
-        """Return which answers the certificate is about, by how they were made."""
+    def _coverage(self) -> Coverage:
         found = _found(self.measures_)
         looks = look_at_samples(found, self.settings_), look_at_questions(found)
         return Coverage(self.made_, self.gate_ is not None, *looks, said=self._said)
@@ -364,24 +370,6 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
     def _measured(self, records: Iterable[Any]) -> tuple[ScoreTable, Making]:
         check_is_fitted(self)
         return measured_answers(records, _found(self.measures_), self.settings_)
-
-    def _rank(self, values: Array) -> Ranking:
-        table = ScoreTable(self.measures_, values)
-        return self.ranker_.rank(table, missing=self.estimator_.missing, warn=False)
-
-    def _decided(
-        self, ranking: Ranking, values: Array, covered: NDArray[np.bool_], by: Any
-    ) -> tuple[Array | None, NDArray[np.bool_] | None]:
-        """Return p_wrong and accept by scores that are known already; nothing without a gate."""
-        if self.gate_ is None:
-            return None, None
-        scores = self.gate_.scoring.settled(ranking.uncertainty, values, ranking.p_values)
-        accepted = self.gate_.accept_scores(without(scores, covered), by=by) & covered
-        return self.gate_.p_wrong_of_scores(scores), accepted
-
-    def _scores_for_gate(self, table: ScoreTable) -> Array:
-        ranking = self._rank(table.values)
-        return self._gate().scoring.settled(ranking.uncertainty, table.values, ranking.p_values)
 
     def _gate(self) -> Gate:
         check_is_fitted(self)

@@ -24,6 +24,8 @@ class Verdict:
     p_wrong, accept
         The calibrated probability that the answer is wrong, and whether it may be trusted; None without labels. An
         answer without an uncertainty is not accepted, nor one with another number of samples than the labelled ones.
+    refused
+        Why the gate refuses the answer, whatever its score; None where its score decides, or there is no gate.
     missing
         The measures that this answer does not allow, each with the reason; and ``samples`` or ``question``, where it
         was not made as the fitted answers were.
@@ -37,6 +39,7 @@ class Verdict:
     p_value: float | None
     p_wrong: float | None
     accept: bool | None
+    refused: str | None
     missing: dict[str, str]
     values: dict[str, float]
     explain: Callable[[], str] = field(compare=False)

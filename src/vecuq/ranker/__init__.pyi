@@ -15,7 +15,6 @@ from .fit import fit_ranker as fit_ranker
 from .judge import falls as falls
 from .learning import FEWEST as FEWEST
 from .learning import learn_weights as learn_weights
-from .missing import MISSING_CHOICES as MISSING_CHOICES
 from .overlap import Matches as Matches
 from .overlap import Overlap as Overlap
 from .partial import PartialFit as PartialFit

@@ -62,8 +62,10 @@ class CrossRanker(Ranker):
         found = [np.asarray(fold.rank(data, **quietly).p_values) for fold in self.folds]
         return replace(ranking, p_values=cross_p_values(found, [fold.held.count for fold in self.folds]))
 
-    def require_held_back(self) -> None:
-        """Do nothing: every row is held back once."""
+    @property
+    def has_p_values(self) -> bool:
+        """True: every row is held back once."""
+        return True
 
     def rate_of(self, alpha: float | None = None, *, method: str = "none", n_rows: int = 1) -> float:
         """Return the rate that decisions are made at, by default that of the settings; refuse what cannot be had."""

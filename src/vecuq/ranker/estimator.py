@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from vecuq._check import Array, keywords_only, one_of, warn_user
 from vecuq.conformal import Seed
 from vecuq.errors import CalibrationWarning, SettingError
+from vecuq.options import MISSING
 from vecuq.ranker.displays import card_of
 from vecuq.ranker.fit import fit_ranker
-from vecuq.ranker.missing import MISSING_CHOICES
 from vecuq.ranker.partial import PartialFit
 from vecuq.ranker.ranker import Ranker
 from vecuq.ranker.ranking import How, Ranking
@@ -176,7 +176,7 @@ class VecUQ(TakesScores, TransformerMixin, OutlierMixin, BaseEstimator):  # type
         return dict(zip(table.columns, self.ranges, strict=True))
 
     def _settings(self) -> Settings:
-        one_of("missing", self.missing, MISSING_CHOICES)
+        one_of("missing", self.missing, MISSING)
         params = self.get_params(deep=False)
         return Settings(**{name: params[name] for name in Settings.__dataclass_fields__})
 

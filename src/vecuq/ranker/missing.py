@@ -21,7 +21,6 @@ from vecuq._run import spans
 from vecuq.conformal import HeldScores, after, around, last_equal
 from vecuq.ranker.rows import Kept
 
-MISSING_CHOICES = ("nan", "error", "marginal")
 Rows = NDArray[np.intp]
 Score = Callable[..., tuple[Array, Array]]
 # Rows times draws that are scored at once; bounds the memory.

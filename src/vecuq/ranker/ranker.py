@@ -30,11 +30,12 @@ from vecuq.errors import (
     SettingError,
     TableError,
 )
+from vecuq.options import MISSING
 from vecuq.ranker.describe import describe_ranker, line_of
 from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.displays import card_of
 from vecuq.ranker.explain import METHODS, contributions_of
-from vecuq.ranker.missing import MISSING_CHOICES, IncompleteRows, by_missing_columns
+from vecuq.ranker.missing import IncompleteRows, by_missing_columns
 from vecuq.ranker.overlap import Overlap, overlap_of
 from vecuq.ranker.ranking import How, Ranking
 from vecuq.ranker.reasons import leading_columns, sentences
@@ -402,7 +403,7 @@ class Ranker:
 
     def values_of(self, data: Any, *, missing: str = "nan") -> Array:
         """Return the score columns of ``data``, (rows, columns), in this ranker's order and direction."""
-        one_of("missing", missing, MISSING_CHOICES)
+        one_of("missing", missing, MISSING)
         if missing == "marginal":
             self.require_kept_rows()
         values = self.matching.values_of(data, fill=missing == "marginal")
@@ -439,9 +440,14 @@ class Ranker:
             length[out] += self.settings.overshoot * lengths(beyond[out])
         return length
 
+    @property
+    def has_p_values(self) -> bool:
+        """Whether rows were held back, without which there are no p-values."""
+        return bool(self.diagnostics.n_held)
+
     def require_held_back(self) -> None:
         """Raise if no rows were held back, for then there are no p-values."""
-        if not self.diagnostics.n_held:
+        if not self.has_p_values:
             raise CalibrationError(
                 "p-values need calibration rows that the map has not seen, and this model was fitted with holdback=0, "
                 "with too few rows, or from a sketch. Fit rows, for example with holdback=0.5."

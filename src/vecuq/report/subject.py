@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array, finite_rows
 from vecuq._draw import shortened
-from vecuq.conformal import flagged
+from vecuq.decide import Decided, Deciding
 from vecuq.errors import TableError
 from vecuq.gate import EVERYTHING, Gate
+from vecuq.options import ScoreOptions
 from vecuq.ranker import Ranker, Ranking, as_ranker
 from vecuq.report.beside import Beside
 from vecuq.report.encoded import encoded
@@ -34,13 +35,6 @@ class Decision:
     scores: Array  # by which it decides; NaN where there is none, or where the guard deferred
     accepted: Mask
     p_wrong: Array
-
-    @staticmethod
-    def of(gate: Gate, ranking: Ranking, values: Array, by: list[Any] | None) -> Decision:
-        """Decide rows that are ranked already, as ``vecuq score`` does."""
-        scores = gate.scoring.settled(ranking.uncertainty, values, ranking.p_values)
-        needed = by if gate.learned_.units != EVERYTHING else None
-        return Decision(gate, scores, gate.accept_scores(scores, by=needed), gate.p_wrong_of_scores(scores))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,15 +110,26 @@ class Subject:
     @cached_property
     def flagged(self) -> Mask:
         """Which rows that have a score are flagged."""
-        if self.ranking.p_values is None or not self.has_held:
+        if self.decided.flagged is None:
             return np.asarray(self.scored & (np.nan_to_num(self.uncertainty) > self.threshold))
-        return np.asarray(self.scored & flagged(self.ranking.p_values, self.rate))
+        return self.scored & self.decided.flagged
+
+    @cached_property
+    def decided(self) -> Decided:
+        """What is known of every row, as ``vecuq score`` finds it."""
+        gate = self.beside.gate
+        by = self.beside.by if gate is not None and gate.learned_.units != EVERYTHING else None
+        asked = ScoreOptions(alpha=self.rate if self.has_held else None, missing=self.missing, by=by)
+        deciding = Deciding(self.ranker, asked, gate)
+        return deciding.ranked(self.ranking, self.values, None if by is None else self.categories)
 
     @cached_property
     def decision(self) -> Decision | None:
         """What the gate says; None without one."""
-        gate = self.beside.gate
-        return None if gate is None else Decision.of(gate, self.ranking, self.values, self.categories)
+        gate, found = self.beside.gate, self.decided
+        if gate is None or found.facts is None or found.accept is None or found.p_wrong is None:
+            return None
+        return Decision(gate, found.facts.scores, found.accept, found.p_wrong)
 
     @cached_property
     def chosen(self) -> Mask:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from vecuq.service.jobs import Job
 from vecuq.service.options import bad_option
-from vecuq.service.table_bodies import Beside, TableToScore
+from vecuq.service.table_bodies import TableToScore, Texts
 from vecuq.service.wire import encode
-from vecuq.workflows import AnswerFiles, AnswersToScore, Wanted, answers_to_score
+from vecuq.workflows import AnswerFiles, AnswersToScore, answers_to_score
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,10 +26,9 @@ def opened_answers(job: Job, pipeline: AnswerPipeline) -> Iterator[TableToScore]
     """Measure the answers of a body; their rows are those of `vecuq score`."""
     asked = job.options
     files = _with_ids(AnswerFiles([job.body], map=_mapped(asked.map)), asked.id)
-    wanted = Wanted(asked.alpha, asked.explain, asked.missing, replace=asked.replace, confidence=asked.confidence)
-    with answers_to_score(pipeline, files, wanted, by=asked.by) as made:
+    with answers_to_score(pipeline, files, asked) as made:
         rows = _WithTexts(made, files) if asked.texts else made.rows
-        yield TableToScore(rows, made.wanted, made.judge, _beside(made, files) if job.is_recorded else None)
+        yield TableToScore(rows, made.deciding, made.beside, _texts(made, files) if job.is_recorded else None)
 
 
 def _with_ids(files: AnswerFiles, field: str) -> AnswerFiles:
@@ -55,7 +54,7 @@ def text_of(record: AnswerRecord) -> dict[str, Any]:
     return {"question": record.question, "answer": greedy, "samples": [one.text for one in record.samples]}
 
 
-def _beside(made: AnswersToScore, files: AnswerFiles) -> Iterator[Beside]:
+def _texts(made: AnswersToScore, files: AnswerFiles) -> Iterator[Texts]:
     """Yield the texts of every batch as JSON, and its ids; the answers are read once more, in the same order.
 
     The number of a line is no id: the next file has the same numbers.
@@ -67,7 +66,7 @@ def _beside(made: AnswersToScore, files: AnswerFiles) -> Iterator[Beside]:
             (encode(text_of(record)).decode(), record.id if reader.is_named else None)
             for record in islice(records, len(batch))
         ]
-        yield Beside([text for text, _ in about], [name for _, name in about])
+        yield Texts([text for text, _ in about], [name for _, name in about])
 
 
 @dataclass(frozen=True)

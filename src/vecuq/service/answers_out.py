@@ -10,33 +10,35 @@ import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 
-from vecuq.service.recorder import Decided
-from vecuq.service.row_scoring import ScoredColumns
+from vecuq.decide import Decided
 from vecuq.service.wire import RowOut
 
 Flags = NDArray[np.bool_]
 
 
 def rows_out(
-    scored: ScoredColumns, ids: Sequence[str | None], columns: Sequence[str], decided: Decided | None = None
+    found: Decided, ids: Sequence[str | None], columns: Sequence[str], audit: Flags | None = None
 ) -> list[RowOut]:
     """Return one row of the answer per row; NaN becomes null when it is written."""
-    accept = scored.accept if decided is None or decided.accept is None else decided.accept
-    audit = None if decided is None else decided.audit
     return list(
         map(
             RowOut,
-            [UNSET if one is None else one for one in ids],
-            scored.uncertainty.tolist(),
-            _listed(scored.p_value),
-            _listed(scored.flagged),
-            _listed(accept),
-            _listed(scored.p_wrong),
+            _given(ids),
+            found.uncertainty.tolist(),
+            _listed(found.p_value),
+            _listed(found.flagged),
+            _listed(found.accept),
+            _listed(found.p_wrong),
+            repeat(UNSET) if found.refused is None else _given(found.refused),
             _listed(audit),
-            repeat(UNSET) if scored.why is None else scored.why,
-            repeat(UNSET) if scored.contributions is None else _by_name(scored.contributions, columns),
+            repeat(UNSET) if found.why is None else found.why,
+            repeat(UNSET) if found.contributions is None else _by_name(found.contributions, columns),
         )
     )
+
+
+def _given(texts: Sequence[str | None]) -> list[Any]:
+    return [UNSET if one is None else one for one in texts]
 
 
 def _listed(column: Any) -> Iterable[Any]:

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from vecuq._check import Array
+from vecuq.decide import Decided
 from vecuq.errors import VecuqError
 from vecuq.service.answers_out import rows_out
 from vecuq.service.context import Service
 from vecuq.service.errors_said import refusal_of
 from vecuq.service.keeping_rows import counted, kept
-from vecuq.service.recorder import Decided
+from vecuq.service.recorder import Recorded
 from vecuq.service.refusal import Refusal
-from vecuq.service.row_scoring import RowScorer, ScoredColumns
+from vecuq.service.row_scoring import RowScorer
 from vecuq.service.served import Snapshot
 from vecuq.service.wire import encode
 
@@ -53,7 +54,7 @@ class Batcher:
         loop = asyncio.get_running_loop()
         waiting = Waiting(rows, loop.create_future())
         # A gate that decides a batch decides the rows of one request.
-        key = scorer if not scorer.by_batch else id(waiting)
+        key = scorer if not scorer.deciding.by_batch else id(waiting)
         group = self._groups.get(key)
         if group is None:
             self._groups[key] = (snapshot, scorer, [waiting])
@@ -95,7 +96,7 @@ class Batcher:
             left = [one for one in group if not one.answer.done()]
             return self._answer(snapshot, scorer, left) if left else len(rows)
         by, ids = scorer.categories_of(rows), scorer.ids_of(rows)
-        scored = scorer.scored(values, by)
+        scored = scorer.decided(values, by)
         self._service.counts.batch(len(rows))
         counted(self._service, snapshot, scored)
         if self._service.recorder is None or not scorer.options.record:
@@ -111,7 +112,7 @@ class Batcher:
         snapshot: Snapshot,
         group: Group,
         values: Array,
-        scored: ScoredColumns,
+        scored: Decided,
         ids: Sequence[str | None],
         by: Sequence[Any] | None,
     ) -> None:
@@ -161,10 +162,12 @@ def _refuse_some(scorer: RowScorer, group: Group, values: Array) -> bool:
 
 
 def _deliver(
-    snapshot: Snapshot, group: Group, scored: ScoredColumns, ids: Sequence[str | None], decided: Decided | None
+    snapshot: Snapshot, group: Group, scored: Decided, ids: Sequence[str | None], decided: Recorded | None
 ) -> None:
     """Give every request its rows of the answer."""
-    rows = rows_out(scored, ids, snapshot.columns, decided)
+    if decided is not None:
+        scored = scored.accepting(decided.accept)
+    rows = rows_out(scored, ids, snapshot.columns, None if decided is None else decided.audit)
     before, after = snapshot.envelope
     for one, part in _parts(group):
         if not one.answer.done():  # the client may be gone

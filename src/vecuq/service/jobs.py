@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from vecuq._check import Array
+from vecuq.decide import Decided
 from vecuq.service.context import Service
 from vecuq.service.formats import Format
 from vecuq.service.keeping_rows import counted, kept
-from vecuq.service.recorder import Decided
+from vecuq.service.recorder import Recorded
 from vecuq.service.refusal import Refusal
-from vecuq.service.row_scoring import ScoredColumns
 from vecuq.service.served import Snapshot
 from vecuq.service.wire import Options
 from vecuq.service.work import Deadline
@@ -53,17 +53,17 @@ class Job:
     def keep(
         self,
         values: Array,
-        scored: ScoredColumns,
+        scored: Decided,
         ids: Sequence[str | None],
         *,
         by: Sequence[Any] | None = None,
         texts: Sequence[str | None] | None = None,
-    ) -> Decided | None:
+    ) -> Recorded | None:
         """Hand rows to the recorder, which lives in the event loop, and wait for what it decides."""
         about = kept(self.service, self.snapshot, values, scored, ids, by=by, texts=texts)
         return asyncio.run_coroutine_threadsafe(about, self.loop).result(self.deadline.seconds)
 
-    def count(self, scored: ScoredColumns) -> None:
+    def count(self, scored: Decided) -> None:
         """Count scored rows for the metrics, in the event loop."""
         self.loop.call_soon_threadsafe(counted, self.service, self.snapshot, scored)
 

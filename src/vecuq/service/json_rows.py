@@ -66,7 +66,7 @@ def _braces(content: mmap.mmap, most: int) -> int:
 def _pieces(rows: Sequence[msgspec.Raw], scorer: RowScorer) -> Iterator[list[Any]]:
     """Yield the rows decoded, some at a time; all at once where a gate decides them together."""
     step = max(1, _CELLS // len(scorer.ranker.columns))
-    if scorer.by_batch:
+    if scorer.deciding.by_batch:
         if len(rows) > 64 * step:
             raise Refusal(413, "too_many_rows", f"This gate decides rows together, at most {64 * step:,} at once.")
         step = max(len(rows), 1)
@@ -89,7 +89,9 @@ def _scored(job: Job, scorer: RowScorer, rows: Sequence[Any]) -> bytes:
     """Return some rows of the answer."""
     values, by, ids = scorer.values_of(rows), scorer.categories_of(rows), scorer.ids_of(rows)
     scorer.refuse_incomplete(values)
-    scored = scorer.scored(values, by)
+    scored = scorer.decided(values, by)
     job.count(scored)
-    decided = job.keep(values, scored, ids, by=by) if job.is_recorded else None
-    return encode(rows_out(scored, ids, job.snapshot.columns, decided))
+    kept = job.keep(values, scored, ids, by=by) if job.is_recorded else None
+    if kept is not None:
+        scored = scored.accepting(kept.accept)
+    return encode(rows_out(scored, ids, job.snapshot.columns, None if kept is None else kept.audit))

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import UNSET, Meta, UnsetType
 
 from vecuq.answers import record_of
+from vecuq.decide import Decided
 from vecuq.pipeline import AnswerPipeline, Verdict
 from vecuq.service.answer_bodies import text_of
 from vecuq.service.asgi import Answer, Request
@@ -21,7 +22,6 @@ from vecuq.service.keeping_rows import counted, kept
 from vecuq.service.options import query_options
 from vecuq.service.patience import Patience
 from vecuq.service.refusal import Refusal
-from vecuq.service.row_scoring import ScoredColumns
 from vecuq.service.served import Snapshot
 from vecuq.service.settings import MEGABYTE
 from vecuq.service.wire import LONGEST_ID, RowId, encode
@@ -56,6 +56,7 @@ class JudgeOut(msgspec.Struct):
     p_value: float | None
     p_wrong: float | None
     accept: bool | None
+    refused: str | None
     missing: dict[str, str]
     values: dict[str, float | None]
     why: str | UnsetType = UNSET
@@ -112,7 +113,7 @@ class JudgeRoute:
         accept: bool | None = verdict.accept
         audit: bool | UnsetType = UNSET
         if decided is not None:
-            accept = verdict.accept if decided.accept is None else bool(decided.accept[0])
+            accept = verdict.accept if decided.accept is None else bool(decided.accept[0]) and verdict.refused is None
             audit = UNSET if decided.audit is None else bool(decided.audit[0])
         return encode(
             JudgeOut(
@@ -122,6 +123,7 @@ class JudgeRoute:
                 verdict.p_value,
                 verdict.p_wrong,
                 accept,
+                verdict.refused,
                 verdict.missing,
                 dict(verdict.values),
                 verdict.why if body.explain else UNSET,
@@ -141,9 +143,9 @@ def _judged(pipeline: AnswerPipeline, content: bytes) -> tuple[JudgeBody, Verdic
     return body, verdict, encode(text_of(record)).decode()
 
 
-def _columns_of(verdict: Verdict) -> ScoredColumns:
+def _columns_of(verdict: Verdict) -> Decided:
     def column(value: Any) -> Any:
         return None if value is None else np.array([value])
 
     p_value, p_wrong, accept = map(column, (verdict.p_value, verdict.p_wrong, verdict.accept))
-    return ScoredColumns(column(verdict.uncertainty), p_value, None, accept, p_wrong, None, None)
+    return Decided(column(verdict.uncertainty), p_value, accept=accept, p_wrong=p_wrong)

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
+from vecuq.decide import Decided
 from vecuq.service.context import Service
-from vecuq.service.recorder import Decided, ScoredRows
-from vecuq.service.row_scoring import ScoredColumns
+from vecuq.service.recorder import Recorded, ScoredRows
 from vecuq.service.served import Snapshot
 
 
-def counted(service: Service, snapshot: Snapshot, scored: ScoredColumns) -> None:
+def counted(service: Service, snapshot: Snapshot, scored: Decided) -> None:
     """Count rows for the metrics."""
     missing = int(np.isnan(scored.uncertainty).sum())
     service.counts.rows(
@@ -32,12 +32,12 @@ async def kept(
     service: Service,
     snapshot: Snapshot,
     values: Array,
-    scored: ScoredColumns,
+    scored: Decided,
     ids: Sequence[str | None],
     *,
     by: Sequence[Any] | None = None,
     texts: Sequence[str | None] | None = None,
-) -> Decided | None:
+) -> Recorded | None:
     """Hand rows to the recorder, if there is one; what it decides about those with an id is on disk then."""
     if service.recorder is None:
         return None
@@ -78,7 +78,7 @@ def some_of(rows: ScoredRows, chosen: NDArray[np.bool_]) -> ScoredRows:
     return msgspec.structs.replace(rows, **{name: part(getattr(rows, name)) for name in names})
 
 
-def _spread(decided: Decided, named: NDArray[np.bool_], accept: NDArray[np.bool_] | None) -> Decided:
+def _spread(decided: Recorded, named: NDArray[np.bool_], accept: NDArray[np.bool_] | None) -> Recorded:
     """Return decisions about all rows; one without an id is not drawn for an audit."""
     if decided.accept is not None and accept is not None:
         accept = accept.copy()
@@ -87,4 +87,4 @@ def _spread(decided: Decided, named: NDArray[np.bool_], accept: NDArray[np.bool_
     if decided.audit is not None:
         audit = np.zeros(len(named), dtype=bool)
         audit[named] = decided.audit
-    return Decided(accept, audit)
+    return Recorded(accept, audit)

@@ -32,7 +32,7 @@ class ScoredRows(msgspec.Struct, frozen=True):
     texts: Sequence[str | None] | None = None  # of answers, as JSON: question, answer, samples
 
 
-class Decided(msgspec.Struct, frozen=True):
+class Recorded(msgspec.Struct, frozen=True):
     """The answer to the client about each row: a row that came before keeps its decision."""
 
     accept: NDArray[np.bool_] | None
@@ -66,7 +66,7 @@ class FeedbackTaken(msgspec.Struct, frozen=True):
 class Recorder(Protocol):
     """Keeps what was scored and found out."""
 
-    async def decided(self, rows: ScoredRows) -> Decided:
+    async def decided(self, rows: ScoredRows) -> Recorded:
         """Take rows that have ids; they are on disk when this returns."""
 
     def watched(self, rows: ScoredRows) -> None:

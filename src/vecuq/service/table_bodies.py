@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecuq._check import Array
 from vecuq._files import BATCH_BYTES
 from vecuq._run import ahead
+from vecuq.decide import Decided, Deciding
 from vecuq.errors import TableError
 from vecuq.service.answers_out import rows_out
 from vecuq.service.errors_said import BODY
 from vecuq.service.formats import CSV, JSON, LINES
 from vecuq.service.jobs import Job, no_rows
-from vecuq.service.recorder import Decided
 from vecuq.service.refusal import Refusal
-from vecuq.service.row_scoring import ScoredColumns
-from vecuq.service.wire import LONGEST_ID, encode, texts_of
-from vecuq.table import CONTRIBUTION, PartFile, TableReader, TableSource, unfolded, write_batches
-from vecuq.workflows import BatchScorer, Judge, MeasuredOutputs, Rows, Wanted
+from vecuq.service.wire import LONGEST_ID, RowOut, encode, texts_of
+from vecuq.table import PartFile, TableReader, TableSource, unfolded, write_batches
+from vecuq.workflows import ALONE, Beside, DecidedTable, MeasuredOutputs, Rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _TEXTS, _TIMES_BODY = (CSV, LINES), 4
 
 
-class Beside(NamedTuple):
+class Texts(NamedTuple):
     """What a batch of answers has beside its rows: texts as JSON, and ids; None where a line has none of its own."""
 
     texts: list[str | None]
@@ -40,23 +41,23 @@ class Beside(NamedTuple):
 
 @dataclass(frozen=True)
 class TableToScore:
-    """Rows of a body, and how they are scored."""
+    """Rows of a body, and how they are decided."""
 
     rows: Rows
-    wanted: Wanted
-    judge: Judge | None
-    beside: Iterator[Beside] | None = None  # of every batch
+    deciding: Deciding
+    beside: Beside = ALONE
+    texts: Iterator[Texts] | None = None  # of every batch
 
 
 def score_table(job: Job) -> None:
     """Score the rows of a table, and write them with columns added, or as the rows of a JSON answer."""
     with _opened(job) as table:
         _refuse_wide(job, table.rows.schema)
-        batches = ahead(_scored(job, table))
+        batches = ahead(_decided(job, table))
         if job.out == JSON:
             _write_json(job, batches)
         else:
-            write_batches(job.answer, _bounded(job, (_decided(batch, decided) for batch, _, _, decided in batches)))
+            write_batches(job.answer, _bounded(job, (ranked for ranked, _ in batches)))
 
 
 @contextmanager
@@ -76,8 +77,7 @@ def _opened(job: Job) -> Iterator[TableToScore]:
         # From csv to csv, the other columns stay the very text that they are.
         source = TableSource(BODY, (PartFile(job.body, job.came.ending, BODY),))
         rows = TableReader(source, columns=served.ranker.columns, typed=job.out != CSV)
-    # What a gate has seen belongs to one table.
-    yield TableToScore(rows, scorer.wanted, None if served.gate is None else Judge(served.gate, options.by))
+    yield TableToScore(rows, scorer.deciding)
 
 
 def _refuse_wide(job: Job, schema: pa.Schema) -> None:
@@ -86,30 +86,49 @@ def _refuse_wide(job: Job, schema: pa.Schema) -> None:
         raise Refusal(422, "bad_columns", f"The body has {len(schema):,} columns; at most {most:,} are read.")
 
 
-Scored = tuple[Any, ScoredColumns, list[str | None], Decided | None]
+@dataclass
+class _Keeper:
+    """Counts decided rows and hands them to the recorder, which may have decided them before."""
+
+    job: Job
+    table: TableToScore
+    ids: list[str | None] = field(default_factory=list)  # of the batch that came last
+    audit: NDArray[np.bool_] | None = None
+
+    def __call__(self, batch: pa.RecordBatch, found: Decided) -> tuple[Decided, dict[str, Any]]:
+        job, by = self.job, self.table.deciding.options.by
+        columns, name = self.table.deciding.ranker.columns, job.options.id
+        beside = None if self.table.texts is None else next(self.table.texts)
+        self.ids = _ids_of(batch, None if name in columns else name) if beside is None else _short(beside.ids)
+        self.audit = None
+        job.count(found)
+        if not job.is_recorded:
+            return found, {}
+        about: dict[str, Any] = {"by": None if by is None else batch[by].to_pylist()}
+        about["texts"] = None if beside is None else beside.texts
+        kept = job.keep(_as_they_came(job, batch), found, self.ids, **about)
+        if kept is None:
+            return found, {}
+        self.audit = kept.audit
+        return found.accepting(kept.accept), {} if kept.audit is None else {"audit": kept.audit}
 
 
-def _scored(job: Job, table: TableToScore) -> Iterator[Scored]:
-    """Yield every batch with its scores, its ids, and what the recorder decided; reading overlaps."""
-    ranker, judge = job.snapshot.served.ranker, table.judge
-    id_name = None if job.options.id in ranker.columns else job.options.id
-    scoring = replace(BatchScorer.of(ranker, table.wanted, table.rows.schema.names, judge), n_jobs=1)
-    if judge is not None and judge.needs_all_rows:
-        scoring = scoring.with_limits(_passed(job, ahead(table.rows.batches())))
+# A batch with its columns, and the rows of a JSON answer.
+_Done = tuple[Any, Callable[[], list[RowOut]]]
+
+
+def _decided(job: Job, table: TableToScore) -> Iterator[_Done]:
+    """Yield every batch with what was decided; reading overlaps."""
+    keeper = _Keeper(job, table)
+    beside = replace(table.beside, record=keeper)
+    columns = table.deciding.ranker.columns
+    scoring = DecidedTable.of(replace(table.deciding, n_jobs=1), table.rows.schema.names, beside)
+    if table.deciding.needs_all_rows:
+        scoring = scoring.settled(_passed(job, ahead(table.rows.batches())))
         job.n_rows = 0
     for batch in _passed(job, ahead(table.rows.batches())):
-        ranked = scoring.ranked(batch)
-        scored = _columns_of(ranked, ranker.columns)
-        beside = None if table.beside is None else next(table.beside)
-        ids = _ids_of(batch, id_name) if beside is None else _short(beside.ids)
-        job.count(scored)
-        decided = None
-        if job.is_recorded:
-            by = None if judge is None or judge.by is None else batch[judge.by].to_pylist()
-            decided = job.keep(
-                _as_they_came(job, batch), scored, ids, by=by, texts=None if beside is None else beside.texts
-            )
-        yield ranked, scored, ids, decided
+        ranked, found = scoring.decided(batch)
+        yield ranked, partial(rows_out, found, keeper.ids, columns, keeper.audit)
     if not job.n_rows:
         raise no_rows()
 
@@ -144,36 +163,6 @@ def _short(ids: list[str | None]) -> list[str | None]:
     return ids
 
 
-def _columns_of(ranked: pa.RecordBatch, columns: Iterable[str]) -> ScoredColumns:
-    """Return what was added to a batch as arrays."""
-    names = set(ranked.schema.names)
-
-    def column(name: str) -> Any:
-        return ranked[name].to_numpy(zero_copy_only=False) if name in names else None
-
-    contributions = [column(CONTRIBUTION + name) for name in columns] if "why" in names else None
-    return ScoredColumns(
-        column("uncertainty"),
-        column("p_value"),
-        column("flagged"),
-        column("accept"),
-        column("p_wrong"),
-        ranked["why"].to_pylist() if contributions is not None else None,
-        None if contributions is None else np.stack(contributions, axis=1),
-    )
-
-
-def _decided(batch: pa.RecordBatch, decided: Decided | None) -> pa.RecordBatch:
-    """Return a batch with what the recorder decided: rows that came before keep their decision."""
-    import pyarrow as pa
-
-    if decided is None:
-        return batch
-    if decided.accept is not None:
-        batch = batch.set_column(batch.schema.names.index("accept"), "accept", pa.array(decided.accept))
-    return batch if decided.audit is None else batch.append_column("audit", pa.array(decided.audit))
-
-
 def _bounded(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield batches as they are written; refuse an answer that is many times larger than any body."""
     most, n_bytes = _TIMES_BODY * job.service.settings.limits.body, 0
@@ -186,11 +175,11 @@ def _bounded(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordB
             yield piece
 
 
-def _write_json(job: Job, batches: Iterable[Scored]) -> None:
+def _write_json(job: Job, batches: Iterable[_Done]) -> None:
     """Write what was added, and the ids, as the rows of a JSON answer."""
     before, after = job.snapshot.envelope
     with job.answer.open("wb") as file:
         file.write(before + b"[")
-        for k, (_, scored, ids, decided) in enumerate(batches):
-            file.write(b"," * (k > 0) + encode(rows_out(scored, ids, job.snapshot.columns, decided))[1:-1])
+        for k, (_, rows) in enumerate(batches):
+            file.write(b"," * (k > 0) + encode(rows())[1:-1])
         file.write(b"]" + after)

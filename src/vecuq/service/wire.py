@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from operator import attrgetter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from vecuq._files import LONGEST_NAME
+from vecuq.options import Missing, ScoreOptions
 
 ID, LONGEST_ID = "id", 200
-Missing = Literal["nan", "marginal", "error"]
 RowId = Annotated[str, Meta(max_length=LONGEST_ID)] | int
 Name = Annotated[str, Meta(max_length=LONGEST_NAME)]  # of a field; names are remembered, so they are bounded
 _LONGEST_MAP = 20_000
@@ -21,17 +21,11 @@ _LONGEST_MAP = 20_000
 ABSENT = float("nan")
 
 
-class Options(msgspec.Struct, frozen=True):
-    """What a request asks for; the same names in a JSON body and in the query string."""
+class Options(ScoreOptions, frozen=True, kw_only=True):
+    """What a request asks for, beside what `vecuq score` takes; the same names in a body and in the query string."""
 
-    alpha: float | None = None
-    explain: bool = False
-    missing: Missing = "nan"
-    confidence: float | None = None
-    by: str | None = None  # the field with the category
     id: str = ID  # the field with the id
     record: bool = True
-    replace: bool = False  # whether columns of an earlier scoring are replaced, in tables
     texts: bool = False  # whether a table of answers has the texts too
     map: str | None = None  # which fields of a file of answers hold what, as in "answer=reply,samples=drawn"
 
@@ -81,6 +75,7 @@ class RowOut(msgspec.Struct, gc=False):
     flagged: bool | UnsetType = UNSET
     accept: bool | UnsetType = UNSET
     p_wrong: float | UnsetType | None = UNSET
+    refused: str | UnsetType = UNSET
     audit: bool | UnsetType = UNSET
     why: str | UnsetType | None = UNSET
     contributions: dict[str, float | None] | UnsetType = UNSET

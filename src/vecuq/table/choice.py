@@ -15,7 +15,7 @@ from vecuq.table.text import as_floats, as_text, role_of_arrow, role_of_text
 # What vecuq itself adds to a table; never taken for a score.
 RESERVED = ("uncertainty", "p_value", "flagged")
 CONTRIBUTION = "contribution_"
-_ADDED = (*RESERVED, "selected", "why", "accept", "p_wrong", "audit")
+_ADDED = (*RESERVED, "selected", "why", "accept", "p_wrong", "refused", "audit")
 # How good an answer is, as `vecuq measure --quality` writes it: higher is better, so it is never taken for a score.
 QUALITY = "quality"
 # What `vecuq measure` and `vecuq score` write beside scores; leaving these out surprises nobody.

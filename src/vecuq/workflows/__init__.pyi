@@ -6,6 +6,9 @@ from .asking_tally import Asked as Asked
 from .asking_tally import AskProgress as AskProgress
 from .carding import Owner as Owner
 from .carding import make_card as make_card
+from .decided_tables import ALONE as ALONE
+from .decided_tables import Beside as Beside
+from .decided_tables import DecidedTable as DecidedTable
 from .demonstration import Demonstrated as Demonstrated
 from .demonstration import demo as demo
 from .evaluating import Compared as Compared
@@ -30,11 +33,10 @@ from .gating import gate as gate
 from .gating import load_gate as load_gate
 from .gating import plan as plan
 from .informing import info as info
-from .judging import Judge as Judge
 from .labelled import Labelled as Labelled
 from .labelled_rows import LabelColumns as LabelColumns
 from .labels import Labels as Labels
-from .living import Decided as Decided
+from .living import DecidedLive as DecidedLive
 from .living import LabelsTaken as LabelsTaken
 from .living import LiveSettings as LiveSettings
 from .living import decide_live as decide_live
@@ -76,11 +78,9 @@ from .reporting import Reported as Reported
 from .reporting import report as report
 from .sampling import Sampled as Sampled
 from .sampling import sample as sample
-from .scored_batches import BatchScorer as BatchScorer
-from .scored_batches import Wanted as Wanted
+from .scored_rows import Scored as Scored
 from .scoring import MeasuredOutputs as MeasuredOutputs
 from .scoring import Rows as Rows
-from .scoring import Scored as Scored
 from .scoring import score as score
 from .scoring_answers import AnswersToScore as AnswersToScore
 from .scoring_answers import answers_to_score as answers_to_score
@@ -88,7 +88,7 @@ from .scoring_answers import holds_judge as holds_judge
 from .scoring_answers import load_answers as load_answers
 from .scoring_answers import score_answers as score_answers
 from .scoring_parts import ScoredParts as ScoredParts
-from .scoring_parts import loaded_scorers as loaded_scorers
+from .scoring_parts import deciding_rows as deciding_rows
 from .scoring_parts import score_parts as score_parts
 from .studies import STUDY_NAMES as STUDY_NAMES
 from .studies import reproduce as reproduce

@@ -16,7 +16,7 @@ import numpy as np
 from vecuq._check import wanted_columns
 from vecuq._files import temporary_folder
 from vecuq._run import in_order, resolve_jobs
-from vecuq.pipeline import Making, making_of
+from vecuq.decide import Making
 from vecuq.table import QUALITY, PathLike, read_batches, write_batches
 from vecuq.workflows.measuring_answers import WantedOfAnswers, chunks_of, counted, gathered, measure_chunk
 from vecuq.workflows.tally_of_answers import AnswerTally, MeasuredAnswers
@@ -184,7 +184,8 @@ def _chunk(
     import pyarrow as pa
 
     batch, tally = measure_chunk(wanted, records)
-    for name, column in zip(MAKING, zip(*map(making_of, records), strict=True), strict=True):
+    making = Making.of_records(records)
+    for name, column in zip(MAKING, (making.n_samples, making.asked), strict=True):
         batch = batch.append_column(name, pa.array(column))
     for name in fields:
         values = [_field(record, name) for record in records]

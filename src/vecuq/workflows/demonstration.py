@@ -18,7 +18,8 @@ from vecuq.workflows.labels import Labels, label_columns
 from vecuq.workflows.places import refuse_folder_name, refuse_names
 from vecuq.workflows.report_inputs import About, ReportModel, ReportRows, facts_of_file
 from vecuq.workflows.reporting import origin_of, page_of, subject_of, title_of
-from vecuq.workflows.scoring import Scored, score
+from vecuq.workflows.scored_rows import Scored
+from vecuq.workflows.scoring import score
 
 _MODEL, _RANKED, _PAGE = "model.vecuq", "ranked.csv", "report.html"
 _LABELS = Labels(error="is_error", ood="is_ood")

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vecuq._check import Array, in_range, wanted_columns
+from vecuq._check import in_range
 from vecuq._files import atomic_files, locked
+from vecuq.decide import Decided
 from vecuq.errors import ModelFileError, SettingError, TableError
 from vecuq.gate import Epoch, Gate, LiveGate, Updated
-from vecuq.ranker import Ranking
+from vecuq.options import PLAIN, ScoreOptions
 from vecuq.table import PathLike, TableLike, TableReader, is_stdio
+from vecuq.workflows.decided_tables import Beside
 from vecuq.workflows.gating import load_gate
-from vecuq.workflows.judging import Judge
 from vecuq.workflows.labelled_rows import LabelColumns, correct_in, values_in
 from vecuq.workflows.monitoring import DEFAULT_WAIT
 from vecuq.workflows.places import kind_word, load_any_model, refuse_place
-from vecuq.workflows.scored_batches import Wanted
-from vecuq.workflows.scoring import Scored, score_rows, scoring_model
+from vecuq.workflows.scored_rows import Scored
+from vecuq.workflows.scoring import score_rows
 from vecuq.workflows.watch import NOBODY, Watch
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecidedLive:
     """A table with decisions on disk, and the live gate after them."""
 
     scored: Scored
@@ -75,29 +76,14 @@ class LiveSettings:
                 )
 
 
-@dataclass(frozen=True)
-class LiveJudge(Judge):
-    """A live gate on its walk through a table: it also draws rows for the audit, by their ids."""
+def _recorded(live: LiveGate, ids: str) -> Beside:
+    """Return what becomes of rows: some are drawn for the audit, and an id that came before keeps its decision."""
 
-    live: LiveGate | None = None
-    ids: str = "id"
+    def record(batch: pa.RecordBatch, found: Decided) -> tuple[Decided, dict[str, Any]]:
+        done = live.record(batch[ids].to_pylist(), np.asarray(found.accept))
+        return found.accepting(done.accept), {"audit": done.audit}
 
-    added: ClassVar[tuple[str, ...]] = ("accept", "p_wrong", "audit")
-
-    def refuse(self, present: Sequence[str]) -> None:
-        """Raise, before any row is read, if a column that is needed is not there."""
-        super().refuse(present)
-        wanted_columns([self.ids], present, purpose="named as the id of every row")
-
-    def decided(self, batch: pa.RecordBatch, ranking: Ranking, values: Array) -> dict[str, Any]:
-        """Return the columns that the gate adds to a batch; an id that came before has the decision made then."""
-        import pyarrow as pa
-
-        found = super().decided(batch, ranking, values)
-        if self.live is None:
-            return found
-        done = self.live.record(batch[self.ids].to_pylist(), np.asarray(found["accept"]))
-        return found | {"accept": pa.array(done.accept), "audit": pa.array(done.audit)}
+    return Beside(needs={ids: "named as the id of every row"}, record=record, adds=("audit",))
 
 
 def decide_live(
@@ -107,14 +93,13 @@ def decide_live(
     *,
     state: PathLike,
     ids: str,
-    by: str | None = None,
+    asked: ScoreOptions = PLAIN,
     settings: LiveSettings | None = None,
-    wanted: Wanted | None = None,
     stdout_format: str = "jsonl",
     wait: float = DEFAULT_WAIT,
     force: bool = False,
     watch: Watch = NOBODY,
-) -> Decided:
+) -> DecidedLive:
     """Decide the rows of a table with a live gate: adds ``accept``, ``p_wrong`` and ``audit``, and renews the state.
 
     A row that a run has decided before keeps its decision, so a job may be run again. The state is saved before the
@@ -133,12 +118,10 @@ def decide_live(
         Where the live gate is kept; begun if it is not there.
     ids
         The column with the id of every row.
-    by
-        For a gate with categories: the column that holds them.
+    asked
+        What else is added to the rows, and which column holds the categories.
     settings
         How a new state begins; others than those of a state that is there are an error.
-    wanted
-        What else is added to the rows.
     stdout_format
         As for :func:`score`.
     wait
@@ -153,14 +136,11 @@ def decide_live(
     refuse_place(out, reads=[*reads, state], force=force)
     with locked(state, wait=in_range("wait", wait, 0.0), waiting=watch.waiting):
         live = _begun_or_resumed(state, gate, settings or LiveSettings())
-        judge = LiveJudge(live.gate, by, live=live, ids=ids)
-        model = scoring_model(live.gate.model, state)
+        how: dict[str, Any] = {"beside": _recorded(live, ids), "stdout_format": stdout_format, "watch": watch}
         with _whole(out) as place:
-            scored = score_rows(
-                model, new, place, wanted or Wanted(), stdout_format=stdout_format, judge=judge, watch=watch
-            )
+            scored = score_rows(live.gate, state, new, place, asked, **how)
             live.save(state)
-    return Decided(scored, live)
+    return DecidedLive(scored, live)
 
 
 def update_live(

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vecuq._files import atomic_files, write_atomic
+from vecuq.decide import Deciding
+from vecuq.options import ScoreOptions
 from vecuq.table import PathLike, ScoreTable, TableLike, TableSource, kind_of
 from vecuq.workflows.places import refuse_place, refuse_stdout
 from vecuq.workflows.report_inputs import NOTHING_MORE, About, ReportModel, ReportRows, facts_of_file, names_of
 from vecuq.workflows.review_table import write_review
-from vecuq.workflows.scored_batches import Wanted
 
 if TYPE_CHECKING:
     from vecuq.report import Origin, Subject
@@ -79,7 +80,7 @@ def report(
         refuse_stdout(table, "The table of rows")
         refuse_place(table, reads=reads, force=force)
     found.refuse(about)
-    Wanted(alpha=alpha, missing=missing).refuse(found.ranker)
+    Deciding(found.ranker, ScoreOptions(alpha=alpha, missing=missing))  # refuses what the model cannot deliver
     rows = ReportRows(found.at(alpha), new if found.pipeline is not None else TableSource.of(new), about, missing)
     origin = origin_of(about, model, names_of(new))
     options = (*origin.options, *(("--missing", missing) if missing != "nan" else ()))

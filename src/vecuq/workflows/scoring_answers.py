@@ -10,23 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from vecuq._files import saved_kind
 from vecuq._load import load
+from vecuq.decide import Deciding
 from vecuq.errors import SettingError
+from vecuq.options import PLAIN, ScoreOptions
 from vecuq.table import PathLike
 from vecuq.workflows.answer_rows import MAKING, AnswerFiles, AnswerRows, answer_rows, making_in
-from vecuq.workflows.judging import Judge
+from vecuq.workflows.decided_tables import ALONE, Beside
 from vecuq.workflows.measuring_answers import WantedOfAnswers
 from vecuq.workflows.places import refuse_place
-from vecuq.workflows.scored_batches import PLAIN, Wanted
-from vecuq.workflows.scoring import Scored, write_scored
+from vecuq.workflows.scored_rows import Scored
+from vecuq.workflows.scoring import write_scored
 from vecuq.workflows.tally_of_answers import MeasuredAnswers
 from vecuq.workflows.watch import NOBODY, Watch
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from vecuq.gate import Gate
     from vecuq.pipeline import AnswerPipeline
 
 
@@ -47,10 +44,9 @@ def score_answers(
     pipeline: AnswerPipeline,
     files: AnswerFiles,
     out: PathLike,
-    wanted: Wanted = PLAIN,
+    asked: ScoreOptions = PLAIN,
     *,
     keep: Sequence[str] = (),
-    by: str | None = None,
     stdout_format: str = "jsonl",
     force: bool = False,
     watch: Watch = NOBODY,
@@ -58,56 +54,43 @@ def score_answers(
     """Measure and decide answers in files: ``id``, fields to ``keep``, measures, ``uncertainty`` and what a gate adds.
 
     The numbers are those of :meth:`vecuq.AnswerPipeline.judge`, to the bit. An answer that lacks a measure is scored
-    as the pipeline does it, unless ``wanted`` refuses such answers. ``by`` is the field with the category of an answer.
-    Fields that held the labels when the pipeline was fitted are kept too, if these files have them.
+    as the pipeline does it, unless ``missing`` refuses such answers. ``by`` is the field with the category of an
+    answer. Fields that held the labels when the pipeline was fitted are kept too, if these files have them.
     """
     refuse_place(out, reads=[*files.paths, *files.samples], force=force)
-    with answers_to_score(pipeline, files, wanted, keep=keep, by=by, watch=watch) as made:
-        how: dict[str, Any] = {"stdout_format": stdout_format, "judge": made.judge, "watch": watch}
-        done = write_scored(pipeline.ranker_, made.rows, out, made.wanted, **how)
-        pipeline.coverage().warn(made.rows.making())
+    with answers_to_score(pipeline, files, asked, keep=keep, watch=watch) as made:
+        how: dict[str, Any] = {"beside": made.beside, "stdout_format": stdout_format, "watch": watch}
+        done = write_scored(made.deciding, made.rows, out, **how)
+        pipeline.warn_of(made.rows.making())
     return done, made.rows.measured
 
 
 @dataclass(frozen=True)
 class AnswersToScore:
-    """Measured answers as rows of a table, and how they are scored."""
+    """Measured answers as rows of a table, and how they are decided."""
 
     rows: AnswerRows
-    wanted: Wanted
-    judge: Judge | None
+    deciding: Deciding
+    beside: Beside
 
 
 @contextmanager
 def answers_to_score(
     pipeline: AnswerPipeline,
     files: AnswerFiles,
-    wanted: Wanted = PLAIN,
+    asked: ScoreOptions = PLAIN,
     *,
     keep: Sequence[str] = (),
-    by: str | None = None,
     watch: Watch = NOBODY,
 ) -> Iterator[AnswersToScore]:
-    """Measure answers in files, and say how their rows are scored; see :func:`score_answers`."""
-    judge = None if pipeline.gate_ is None else _judge_of(pipeline, pipeline.gate_, by)
-    if judge is None and by is not None:
+    """Measure answers in files, and say how their rows are decided; see :func:`score_answers`."""
+    by, has_gate = asked.by, pipeline.gate_ is not None
+    if by is not None and not has_gate:
         raise SettingError("by= is for a gate with categories; this pipeline was fitted without labels.")
-    if wanted.missing == "nan":
-        wanted = replace(wanted, missing=pipeline.estimator_.missing)
-    wanted.refuse(pipeline.ranker_)
-    if judge is not None:
-        judge.refuse([] if by is None else [by])
+    deciding = replace(pipeline.deciding(asked), n_jobs=-1)
+    deciding.refuse_by([] if by is None else [by])
     measures = WantedOfAnswers(pipeline.measures_, pipeline.settings_)
     about: dict[str, Any] = {"texts": [by], "perhaps": pipeline.fields_, "watch": replace(watch, rows=None)}
+    beside = Beside(making_of=making_in, hidden=MAKING) if has_gate else ALONE
     with answer_rows(files, measures, keep, **about) as measured:
-        yield AnswersToScore(replace(measured, with_making=judge is not None), wanted, judge)
-
-
-def _judge_of(pipeline: AnswerPipeline, gate: Gate, by: str | None) -> Judge:
-    """Return the gate of a pipeline, which accepts no answer with another number of samples than the labelled ones."""
-    coverage = pipeline.coverage()
-
-    def covers(batch: pa.RecordBatch) -> NDArray[np.bool_]:
-        return coverage.covers(making_in(batch))
-
-    return Judge(gate, by, covers=covers, hidden=MAKING)
+        yield AnswersToScore(replace(measured, with_making=has_gate), deciding, beside)

@@ -5,23 +5,27 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from vecuq._run import Tick, ahead
+from vecuq.decide import Deciding
 from vecuq.errors import SettingError
 from vecuq.gate import Gate
+from vecuq.options import PLAIN, ScoreOptions
 from vecuq.ranker import Ranker
 from vecuq.table import PathLike, TableLike, TableReader, is_text_table, write_batches
-from vecuq.workflows.judging import Judge
+from vecuq.workflows.decided_tables import DecidedTable
 from vecuq.workflows.part_files import Counted, Part, PartJob, without
 from vecuq.workflows.part_folder import job_folder
 from vecuq.workflows.part_inputs import PartInputs, address_of, common_reader, rows_of, without_scheme
 from vecuq.workflows.part_jobs import Engine, PartsDone, by_processes, run_parts
 from vecuq.workflows.places import load_any_model
-from vecuq.workflows.scored_batches import PLAIN, BatchScorer, Wanted
-from vecuq.workflows.scoring import RowCounts, Scored, scoring_model, warn_of_missing
+from vecuq.workflows.scored_rows import RowCounts, Scored, warn_of_missing
+from vecuq.workflows.scoring import scorers_in
 from vecuq.workflows.watch import NOBODY, Watch
 
 
@@ -44,16 +48,16 @@ class ScorePart:
     """Scores the rows of one part in batches; the columns were matched once for all parts."""
 
     reader: TableReader
-    scoring: BatchScorer
+    table: DecidedTable
 
     def __call__(self, part: Part, target: Path, tick: Tick) -> Counted:
         """Write the ranked rows of a part, and return how many are what."""
-        scoring = self.scoring.afresh()
-        overlap = ahead if scoring.n_jobs > 1 else iter
-        counts = RowCounts(scoring.wanted, scoring.judge)
+        deciding = self.table.deciding
+        overlap = ahead if (deciding.n_jobs or 1) > 1 else iter
+        counts = RowCounts(deciding)
         with rows_of(self.reader, part) as rows:
-            ranked = overlap(map(scoring.ranked, overlap(rows)))
-            write_batches(target, counts.counted(ranked, Watch(rows=tick)), formulas=scoring.wanted.formulas)
+            decided = overlap(map(self.table.decided, overlap(rows)))
+            write_batches(target, counts.counted(decided, Watch(rows=tick)), formulas=deciding.options.formulas)
         return Counted({name: int(counts.counts[name]) for name in ("rows", "missing", *counts.names)})
 
 
@@ -61,9 +65,8 @@ def score_parts(
     model: PathLike | Ranker | Gate,
     new: TableLike,
     out: PathLike,
-    wanted: Wanted = PLAIN,
+    asked: ScoreOptions = PLAIN,
     *,
-    by: str | None = None,
     format: str | None = None,
     n_jobs: int | None = None,
     engine: Engine | None = None,
@@ -85,10 +88,8 @@ def score_parts(
         order.
     out
         The folder, which is made if need be.
-    wanted
+    asked
         What is added to every row; what depends on all rows is refused.
-    by
-        For a gate with categories: the column that holds them.
     format
         The ending of the outputs, such as ``"parquet"``; by default that of each input.
     n_jobs
@@ -101,7 +102,7 @@ def score_parts(
     inputs = PartInputs.of(new, format=format)
     refuse_read_folder(out, inputs.parts, new)
     by_default, n_threads = by_processes(inputs.parts, n_jobs)
-    job = scoring_job(model, inputs, wanted, by=by, format=format, n_threads=n_threads)
+    job = scoring_job(model, inputs, asked, format=format, n_threads=n_threads)
     done = run_parts(job, out, engine=engine or by_default, resume=resume, force=force, skip_bad=skip_bad, watch=watch)
     return scored_parts(job, done)
 
@@ -109,20 +110,18 @@ def score_parts(
 def scoring_job(
     model: PathLike | Ranker | Gate,
     inputs: PartInputs,
-    wanted: Wanted,
+    asked: ScoreOptions,
     *,
-    by: str | None,
     format: str | None,
     n_threads: int = 1,
 ) -> PartJob:
     """Return the job of scoring parts; raises, before any row is read, for what cannot be done."""
     about, found = _identified(model)
-    ranker, judge = _scorers_of(found, about["name"], wanted, by)
+    deciding = replace(_row_by_row(found, about["name"], asked), n_jobs=n_threads)
     typed = not all(is_text_table(part.name) for part in inputs.parts)
-    reader, bad = common_reader(inputs.source, ranker.columns, typed=typed)
-    scoring = BatchScorer.of(ranker, wanted, reader.schema.names, judge)
-    make = ScorePart(reader, replace(scoring, n_jobs=n_threads))
-    options = {**asdict(wanted), "by": by, "format": format}
+    reader, bad = common_reader(inputs.source, deciding.ranker.columns, typed=typed)
+    make = ScorePart(reader, DecidedTable.of(deciding, reader.schema.names))
+    options = {**msgspec.structs.asdict(asked), "format": format}
     columns = [(column.name, str(column.type)) for column in reader.schema]
     shared = hashlib.sha256(repr(columns).encode()).hexdigest()
     return PartJob("score", inputs.parts, make, options, about, shared, bad)
@@ -136,36 +135,33 @@ def _identified(model: PathLike | Ranker | Gate) -> tuple[dict[str, str], Any]:
     return {"name": Path(model).name, "sha256": hashlib.sha256(Path(model).read_bytes()).hexdigest()}, found
 
 
-def loaded_scorers(model: PathLike | Ranker | Gate, wanted: Wanted, by: str | None) -> tuple[Ranker, Judge | None]:
-    """Return what scores row by row, from a file or from memory."""
+def deciding_rows(model: PathLike | Ranker | Gate, asked: ScoreOptions) -> Deciding:
+    """Return what decides row by row, from a file or from memory."""
     about, found = _identified(model)
-    return _scorers_of(found, about["name"], wanted, by)
+    return _row_by_row(found, about["name"], asked)
 
 
-def _scorers_of(found: Any, name: str, wanted: Wanted, by: str | None) -> tuple[Ranker, Judge | None]:
-    """Return a loaded model as a ranker and what a gate adds; refuse what needs all rows at once."""
+def _row_by_row(found: Any, name: str, asked: ScoreOptions) -> Deciding:
+    """Return how a loaded model decides; refuse what needs all rows at once."""
     for option in ("select", "sort", "top"):
-        if getattr(wanted, option):
+        if getattr(asked, option):
             raise SettingError(
                 f"`{option}` looks at all rows together, and part files are scored one by one; write one file instead, "
                 f"such as ranked.parquet."
             )
-    judge = Judge(found, by) if isinstance(found, Gate) else None
-    if judge is None and by is not None:
-        raise SettingError("by= is for a gate with categories; this is a model without a gate.")
-    if judge is not None and judge.needs_all_rows:
-        raise SettingError(
-            f"{name} decides all rows of a batch together, and part files are scored one by one; write one file "
-            f"instead, such as decided.parquet, or fit a gate with promise='confidence'."
-        )
-    ranker = scoring_model(found if judge is None else judge.gate.model, name)
+    ranker, gate = scorers_in(found, name)
     if not isinstance(ranker, Ranker):
         raise SettingError(
             f"{name} holds a pipeline, which takes outputs of a classifier; measure them into part files first "
             f"(`vecuq measure`), and score those with a model."
         )
-    wanted.refuse(ranker)
-    return ranker, judge
+    deciding = Deciding(ranker, asked, gate)
+    if deciding.by_batch:
+        raise SettingError(
+            f"{name} decides all rows of a batch together, and part files are scored one by one; write one file "
+            f"instead, such as decided.parquet, or fit a gate with promise='confidence'."
+        )
+    return deciding
 
 
 def refuse_read_folder(out: PathLike, parts: Sequence[Part], where: TableLike | Sequence[TableLike] = ()) -> None:
@@ -188,25 +184,23 @@ def refuse_read_folder(out: PathLike, parts: Sequence[Part], where: TableLike | 
 def scored_parts(job: PartJob, done: PartsDone) -> ScoredParts:
     """Return what scoring came to, and warn of rows without a score."""
     make: Any = job.make
-    scoring: BatchScorer = make.scoring
-    counts = RowCounts(scoring.wanted, scoring.judge)
+    table: DecidedTable = make.table
+    counts = RowCounts(table.deciding)
     counts.counts.update(job.total(done.made))
     scored = counts.scored()
-    warn_of_missing(scored, scoring.absent)
-    if scoring.judge is not None:
+    warn_of_missing(scored, table.absent)
+    if table.deciding.gate is not None:
         _warn_unlike(make, without(job.parts, {bad.source: bad.reason for bad in done.skipped}))
     return ScoredParts(scored, len(done.made), done.n_kept, tuple(bad.source for bad in done.skipped))
 
 
 def _warn_unlike(make: ScorePart, parts: Sequence[Part]) -> None:
     """Warn if the first rows do not look like the labelled ones, as one file of all rows would."""
-    scoring = make.scoring.afresh()
-    if scoring.judge is None:
-        return
+    counts = RowCounts(make.table.deciding)
     for part in parts:
         with rows_of(make.reader, part) as rows:
-            while not scoring.judge.has_seen_enough and (batch := next(rows, None)) is not None:
-                scoring.ranked(batch)
-        if scoring.judge.has_seen_enough:
+            while not counts.has_seen_enough and (batch := next(rows, None)) is not None:
+                counts.look(make.table.decided(batch)[1])
+        if counts.has_seen_enough:
             break
-    scoring.judge.warn_unlike()
+    counts.warn_unlike()

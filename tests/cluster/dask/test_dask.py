@@ -11,6 +11,7 @@ import pytest
 
 from vecuq import PartialFit, cluster, load, workflows
 from vecuq.errors import CalibrationError, SettingError, TableError, VecuqWarning
+from vecuq.options import ScoreOptions
 from vecuq.ranker import gather_and_fit, sum_of_chunks
 from vecuq.table import ScoreTable, read_batches
 
@@ -42,7 +43,7 @@ def assert_same(one, other, rows):
 
 def test_files_are_scored_byte_for_byte_as_on_one_machine(client, folder, big_model, tmp_path):
     done = cluster.dask.score(big_model, folder, tmp_path / "dask", alpha=0.1, client=client)
-    alone = workflows.score_parts(big_model, folder, tmp_path / "one", workflows.Wanted(0.1))
+    alone = workflows.score_parts(big_model, folder, tmp_path / "one", ScoreOptions(alpha=0.1))
     assert bytes_in(tmp_path / "dask") == bytes_in(tmp_path / "one")
     assert done == alone
 

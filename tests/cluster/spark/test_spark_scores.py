@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from vecuq import load, workflows
+from vecuq import Gate, load, workflows
 from vecuq.cluster.spark import clear_errors, score
 from vecuq.errors import ColumnError, MissingValueWarning, ModelFileError, SettingError, TableError
 
@@ -40,6 +40,32 @@ def same_bits(one, other):
 
 def changed(found, expected, names):
     return [name for name in names if not same_bits(found[name], expected[name])]
+
+
+@pytest.mark.filterwarnings("ignore::vecuq.errors.CalibrationWarning")
+@pytest.mark.parametrize("by", [None, "topic"])
+def test_a_gate_decides_as_on_the_command_line(frame, ranker, calibration, new, tmp_path, by):
+    rng = np.random.default_rng(1)
+    labelled = rng.gamma(1.5, size=(900, 2))
+    right = rng.random(900) > labelled.sum(axis=1) / 20
+    topics = None if by is None else rng.choice(["a", "b"], size=900)
+    gate = Gate(ranker, accuracy=0.8, guard=0.02).fit(labelled, right, by=topics)
+    rows = new.append_column("topic", pa.array(rng.choice(["a", "b", "other"], size=len(new))))
+    found = by_id(score(gate, frame(rows, 4), by=by))
+    expected = as_library(gate, rows, tmp_path, by=by)
+    assert found.column_names == expected.column_names
+    assert changed(found, expected, ["uncertainty", "p_value", "accept", "p_wrong"]) == []
+    accepted = found["accept"].to_numpy()
+    assert 0 < accepted.sum() < len(accepted)
+    if by is not None:
+        assert not accepted[np.array(found["topic"].to_pylist()) == "other"].any()
+
+
+def test_a_gate_that_decides_batches_is_refused(frame, ranker, new):
+    rows = np.random.default_rng(1).gamma(1.5, size=(300, 2))
+    gate = Gate(ranker, accuracy=0.5, promise="average").fit(rows, np.arange(300) % 10 > 0)
+    with pytest.raises(SettingError):
+        score(gate, frame(new))
 
 
 def test_other_columns_come_through_unchanged(frame, ranker, new):

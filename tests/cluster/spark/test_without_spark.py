@@ -1,7 +1,6 @@
 """What holds where there is no Spark: the work of one partition, a model loaded once, and words for what is absent."""
 
 import sys
-from dataclasses import asdict
 
 import numpy as np
 import numpy.testing as npt
@@ -11,7 +10,7 @@ import pytest
 import vecuq
 from vecuq.cluster.spark import failures, fitting, scoring, shipping
 from vecuq.errors import SettingError, TableError
-from vecuq.workflows import Wanted
+from vecuq.options import ScoreOptions
 
 
 @pytest.fixture
@@ -28,7 +27,7 @@ def partition(monkeypatch):
 
 def test_a_partition_is_scored_batch_by_batch_with_the_bits_of_the_whole(partition, ranker, new):
     names = new.column_names
-    work = {"shipped": shipping.Shipped.of(ranker), "wanted": asdict(Wanted()), "names": names}
+    work = {"shipped": shipping.Shipped.of(ranker), "asked": ScoreOptions(), "names": names}
     numbered = new.rename_columns([f"c{k}" for k in range(len(names))])
     scored = [
         pa.Table.from_batches(scoring.scored_partition(numbered.to_batches(size), **work)) for size in (1, 64, 1000)

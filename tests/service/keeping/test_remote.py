@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from vecuq.errors import ModelFileError, SettingError
 from vecuq.service import Feedback, ScoredRows, keeping
 from vecuq.service.keeping import frames
-from vecuq.service.recorder import Decided
+from vecuq.service.recorder import Recorded
 from vecuq.service.refusal import Refusal
 
 pytestmark = pytest.mark.skipif(not hasattr(asyncio, "open_unix_connection"), reason="there are no local sockets")
@@ -246,7 +246,7 @@ def test_rows_come_back_from_a_frame_to_the_bit(n_rows, with_gate, values):
         rows.by,
     )
     assert (back.accept is None) if accept is None else np.array_equal(back.accept, accept)
-    decided = frames.unpacked_decided(frames.packed_decided(Decided(accept, None)))
+    decided = frames.unpacked_decided(frames.packed_decided(Recorded(accept, None)))
     assert decided.audit is None
 
 

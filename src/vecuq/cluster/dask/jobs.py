@@ -15,17 +15,17 @@ from vecuq.cluster.dask.parts import engine_of
 from vecuq.cluster.dask.sources import Calibration, Files, Frame
 from vecuq.errors import SettingError, VecuqWarning
 from vecuq.gate import Gate
+from vecuq.options import ScoreOptions
 from vecuq.ranker import PartialFit, Ranker, Settings, gather_and_fit
 from vecuq.table import PathLike, ScoreTable, warn_of_columns
 from vecuq.transport import named_reference
 from vecuq.workflows import (
     FIT_MISSING,
-    BatchScorer,
+    DecidedTable,
     Engine,
     Fitted,
-    Wanted,
     Watch,
-    loaded_scorers,
+    deciding_rows,
     score_parts,
 )
 
@@ -180,25 +180,25 @@ def score(
     out
         A folder or an address, which all workers can reach.
     alpha, explain, missing, replace, confidence, by
-        As in :func:`vecuq.workflows.score`.
+        As in :class:`vecuq.options.ScoreOptions`.
     format, resume, force, skip_bad
         As in :func:`vecuq.workflows.score_parts`.
     client, progress
         As in :func:`fit`.
     """
-    wanted = Wanted(alpha, explain, missing, replace=replace, confidence=confidence)
+    asked = ScoreOptions(alpha=alpha, explain=explain, missing=missing, replace=replace, confidence=confidence, by=by)
     if is_frame(frame_or_paths):
         if out is not None:
             raise SettingError("A frame is scored into a frame; leave `out` out, and write it as Dask does.")
         distributed()
-        ranker, judge = loaded_scorers(model, wanted, by)
-        return scored_frame(frame_or_paths, BatchScorer.of(ranker, wanted, list(frame_or_paths.columns), judge))
+        table = DecidedTable.of(deciding_rows(model, asked), list(frame_or_paths.columns))
+        return scored_frame(frame_or_paths, table)
     if out is None:
         raise SettingError("Part files are scored into a folder; name it with out=.")
-    how: dict[str, Any] = {"by": by, "format": format, "resume": resume, "force": force, "skip_bad": skip_bad}
+    how: dict[str, Any] = {"format": format, "resume": resume, "force": force, "skip_bad": skip_bad}
     with connected(client) as found:
         return score_parts(
-            model, frame_or_paths, out, wanted, **how, engine=engine_of(found), watch=Watch(rows=progress)
+            model, frame_or_paths, out, asked, **how, engine=engine_of(found), watch=Watch(rows=progress)
         )
 
 

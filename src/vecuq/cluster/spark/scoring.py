@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +11,10 @@ from vecuq._run import one_blas_thread
 from vecuq.cluster.spark.column_names import numbered, refuse_doubled
 from vecuq.cluster.spark.failures import named_partition
 from vecuq.cluster.spark.session import require_frame
-from vecuq.cluster.spark.shipping import Shipped, loaded, ranker_in
+from vecuq.cluster.spark.shipping import Shipped, decider_in, loaded
 from vecuq.errors import MissingValueWarning
-from vecuq.workflows import BatchScorer, Wanted
+from vecuq.options import ScoreOptions
+from vecuq.workflows import DecidedTable, deciding_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,6 +29,7 @@ def score(
     explain: bool = False,
     missing: str = "nan",
     replace: bool = False,
+    by: str | None = None,
 ) -> Any:
     """Return a data frame of Spark with scores added; rows and their other columns stay as they are.
 
@@ -38,7 +39,8 @@ def score(
     Parameters
     ----------
     model
-        A :class:`vecuq.Ranker`, a fitted :class:`vecuq.VecUQ`, or the path or bytes of a saved one.
+        A :class:`vecuq.Ranker`, a fitted :class:`vecuq.VecUQ`, a :class:`vecuq.Gate` that decides row by row, which
+        adds ``accept`` and ``p_wrong``; or the path or bytes of a saved one.
     df
         A data frame of Spark that has the model's columns, in any order.
     alpha
@@ -50,41 +52,37 @@ def score(
         See :meth:`vecuq.Ranker.rank`. A row without a score has nulls in ``uncertainty`` and ``p_value``.
     replace
         Whether columns of an earlier scoring are replaced; otherwise they are an error.
+    by
+        For a gate with categories: the column that holds them.
     """
     require_frame(df, "score")
-    ranker = ranker_in(model)
-    wanted = Wanted(alpha=alpha, confidence=confidence, explain=explain, missing=missing, replace=replace)
-    wanted.refuse(ranker)
+    asked = ScoreOptions(alpha=alpha, confidence=confidence, explain=explain, missing=missing, replace=replace, by=by)
+    found = decider_in(model)
     names = list(df.columns)
-    scoring = BatchScorer.of(ranker, wanted, names)
-    refuse_doubled(df, wanted.added(ranker), scoring.dropped)
-    if scoring.absent:
-        warn_user(f"The data frame lacks {sorted(scoring.absent)}; rows are scored without.", MissingValueWarning)
-    work = partial(scored_partition, shipped=Shipped.of(ranker), wanted=asdict(wanted), names=names)
-    return numbered(df).mapInArrow(work, _schema(df.schema, scoring))
+    table = DecidedTable.of(deciding_rows(found, asked), names)
+    refuse_doubled(df, table.written, table.dropped)
+    if table.absent:
+        warn_user(f"The data frame lacks {sorted(table.absent)}; rows are scored without.", MissingValueWarning)
+    work = partial(scored_partition, shipped=Shipped.of(found), asked=asked, names=names)
+    return numbered(df).mapInArrow(work, _schema(df.schema, table))
 
 
 def scored_partition(
-    batches: Iterable[pa.RecordBatch], *, shipped: Shipped, wanted: dict[str, Any], names: list[str]
+    batches: Iterable[pa.RecordBatch], *, shipped: Shipped, asked: ScoreOptions, names: list[str]
 ) -> Iterator[pa.RecordBatch]:
     """Yield each batch of a partition with its scores; runs in an executor, which has other tasks beside this one."""
     with named_partition():
-        scoring = _replace(BatchScorer.of(loaded(shipped), Wanted(**wanted), names), n_jobs=1)
+        table = DecidedTable.of(deciding_rows(loaded(shipped), asked), names)
         for batch in batches:
             with one_blas_thread():
-                ranked = scoring.ranked(batch.rename_columns(names))
+                ranked, _ = table.decided(batch.rename_columns(names))
             yield ranked
 
 
-# `score` has an argument of this name.
-_replace = replace
-
-
-def _schema(schema: Any, scoring: BatchScorer) -> Any:
+def _schema(schema: Any, table: DecidedTable) -> Any:
     """Return the columns of the scored frame: those that stay as they are, then the added ones."""
     from pyspark.sql.types import BooleanType, DoubleType, StringType, StructField, StructType
 
-    kinds = {"flagged": BooleanType(), "why": StringType()}
-    stay = [field for field in schema.fields if field.name not in scoring.dropped]
-    added = scoring.wanted.added(scoring.ranker)
-    return StructType([*stay, *(StructField(name, kinds.get(name, DoubleType())) for name in added)])
+    kinds = {"flagged": BooleanType(), "accept": BooleanType(), "why": StringType()}
+    stay = [field for field in schema.fields if field.name not in table.dropped]
+    return StructType([*stay, *(StructField(name, kinds.get(name, DoubleType())) for name in table.written)])

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from vecuq._load import load
 from vecuq.errors import ModelFileError
+from vecuq.gate import Gate
 from vecuq.ranker import Ranker
 
 # Models that a worker process keeps loaded; more are used one after the other.
@@ -21,9 +22,9 @@ class Shipped(NamedTuple):
     content: bytes
 
     @staticmethod
-    def of(ranker: Ranker) -> Shipped:
-        """Return the ranker as :meth:`vecuq.Ranker.save` would write it."""
-        content = ranker.to_bytes()
+    def of(model: Ranker | Gate) -> Shipped:
+        """Return the model as its ``save`` would write it."""
+        content = model.to_bytes()
         return Shipped(sha256(content).hexdigest(), content)
 
 
@@ -36,13 +37,13 @@ def loaded(shipped: Shipped) -> Any:
     return _LOADED[shipped.checksum]
 
 
-def ranker_in(model: Any) -> Ranker:
-    """Return the ranker that was given, fitted by an estimator, or saved at a path or as bytes."""
+def decider_in(model: Any) -> Ranker | Gate:
+    """Return the ranker or gate that was given, fitted by an estimator, or saved at a path or as bytes."""
     found = load(model) if isinstance(model, str | bytes) or hasattr(model, "__fspath__") else model
     found = getattr(found, "ranker_", found)
-    if not isinstance(found, Ranker):
+    if not isinstance(found, Ranker | Gate):
         raise ModelFileError(
-            f"A Ranker, a fitted VecUQ or a saved one is needed here; got a {type(found).__name__}. A gate, a monitor "
-            f"and a pipeline decide on rows that are collected."
+            f"A Ranker, a fitted VecUQ, a Gate or a saved one is needed here; got a {type(found).__name__}. A monitor "
+            f"and a pipeline take rows that are collected."
         )
     return found

@@ -14,7 +14,7 @@ from vecuq.errors import TableError
 from vecuq.gate import row_ids
 from vecuq.service.keeping.gates import LiveGates
 from vecuq.service.keeping.store import REVIEWED, Logged, Store, number, row_bytes
-from vecuq.service.recorder import Decided, ScoredRows
+from vecuq.service.recorder import Recorded, ScoredRows
 from vecuq.service.refusal import Refusal
 
 
@@ -22,7 +22,7 @@ from vecuq.service.refusal import Refusal
 class Outcome:
     """The answer to the client, and which rows came for the first time."""
 
-    decided: Decided
+    decided: Recorded
     fresh: NDArray[np.bool_]
 
 
@@ -50,7 +50,7 @@ def decide(store: Store, gates: LiveGates, rows: ScoredRows, *, share: float, at
     for k, name in zip(places, names, strict=True):  # an id that came twice in one request
         if name in new and accept is not None and audit is not None:
             accept[k], audit[k] = accept[new[name]], audit[new[name]]
-    return Outcome(Decided(accept, audit), fresh)
+    return Outcome(Recorded(accept, audit), fresh)
 
 
 def _checked(names: list[Any]) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
-from vecuq.service.recorder import Decided, ScoredRows
+from vecuq.service.recorder import Recorded, ScoredRows
 from vecuq.service.refusal import Refusal
 
 MOST_BYTES = 64 * 2**20
@@ -78,14 +78,14 @@ def unpacked_rows(parts: Sequence[Any]) -> ScoredRows:
     )
 
 
-def packed_decided(decided: Decided) -> list[Any]:
+def packed_decided(decided: Recorded) -> list[Any]:
     """Return decisions as bytes."""
     return [packed_bits(decided.accept), packed_bits(decided.audit)]
 
 
-def unpacked_decided(parts: Sequence[Any]) -> Decided:
+def unpacked_decided(parts: Sequence[Any]) -> Recorded:
     """Return what :func:`packed_decided` packed."""
-    return Decided(unpacked_bits(parts[0]), unpacked_bits(parts[1]))
+    return Recorded(unpacked_bits(parts[0]), unpacked_bits(parts[1]))
 
 
 def packed(values: Array | None) -> bytes | None:

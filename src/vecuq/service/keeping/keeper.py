@@ -20,7 +20,7 @@ from vecuq.service.keeping.findings import checked
 from vecuq.service.keeping.rows import Tally, joined, pieces, tally
 from vecuq.service.keeping.series import Series
 from vecuq.service.keeping.writer import Work, Writer
-from vecuq.service.recorder import Decided, Feedback, FeedbackTaken, ScoredRows
+from vecuq.service.recorder import Feedback, FeedbackTaken, Recorded, ScoredRows
 from vecuq.service.settings import ServeSettings
 
 
@@ -48,7 +48,7 @@ class Keeper:
         self.answers.close()  # before the writer: the last connection that closes removes the write-ahead log
         self.writer.stop()
 
-    async def decided(self, rows: ScoredRows) -> Decided:
+    async def decided(self, rows: ScoredRows) -> Recorded:
         """Take rows that have ids; they are on disk when this returns."""
         if self.desk.is_of_another_file(rows):  # by itself: what begins with a new file stays, whatever is refused
             await self._written(lambda: self.desk.look(rows.model))

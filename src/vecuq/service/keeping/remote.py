@@ -20,7 +20,7 @@ from vecuq.service.keeping.findings import checked
 from vecuq.service.keeping.rows import Tally, joined, pieces, tally
 from vecuq.service.keeping.sample import Sample
 from vecuq.service.keeping.writer import unavailable
-from vecuq.service.recorder import Decided, Feedback, FeedbackTaken, ScoredRows
+from vecuq.service.recorder import Feedback, FeedbackTaken, Recorded, ScoredRows
 from vecuq.service.refusal import Refusal
 
 # Seconds until a request is given up: long enough for a keeper to be started again.
@@ -43,7 +43,7 @@ class RemoteRecorder:
         self._seen: dict[tuple[str, str], tuple[Sample, Tally]] = {}
         self._flushing: asyncio.TimerHandle | None = None
 
-    async def decided(self, rows: ScoredRows) -> Decided:
+    async def decided(self, rows: ScoredRows) -> Recorded:
         """Take rows that have ids; they are on disk when this returns."""
         sent = [self._ask(frames.DECIDED, frames.packed_rows(piece)) for piece in pieces(rows)]
         return joined([frames.unpacked_decided(one) for one in await asyncio.gather(*sent)])

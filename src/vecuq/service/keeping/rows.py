@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vecuq.service.recorder import Decided, ScoredRows
+from vecuq.service.recorder import Recorded, ScoredRows
 
 # So many rows or bytes are decided in one piece, so that nobody waits long for the turn of the next request.
 PIECE, PIECE_BYTES = 2_048, 8 * 2**20
@@ -59,11 +59,11 @@ def _part(rows: ScoredRows, which: slice) -> ScoredRows:
     return msgspec.structs.replace(rows, **{k: None if v is None else v[which] for k, v in found.items()})
 
 
-def joined(parts: Sequence[Decided]) -> Decided:
+def joined(parts: Sequence[Recorded]) -> Recorded:
     """Return what was decided of all pieces."""
     if len(parts) == 1:
         return parts[0]
-    return Decided(_joined([one.accept for one in parts]), _joined([one.audit for one in parts]))
+    return Recorded(_joined([one.accept for one in parts]), _joined([one.audit for one in parts]))
 
 
 def _joined(parts: Sequence[NDArray[np.bool_] | None]) -> NDArray[np.bool_] | None:

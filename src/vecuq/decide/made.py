@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,17 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq.errors import TableError
-from vecuq.measures import Measure, text
-from vecuq.table import ScoreTable
 
 if TYPE_CHECKING:
     from vecuq.answers import AnswerRecord
 
-QUESTIONS = ("all", "some", "none")
-
 
 class Made(NamedTuple):
-    """How the answers were made that fitted a pipeline: least and most samples, and which answers had a question."""
+    """How the labelled answers were made: least and most samples, and which of them had a question."""
 
     fewest_samples: int
     most_samples: int
@@ -37,22 +33,24 @@ class Made(NamedTuple):
         few, many = self.fewest_samples, self.most_samples
         return f"{few:,}" if few == many else f"{few:,} to {many:,}"
 
-    def has_as_many(self, n_samples: Any) -> NDArray[np.bool_]:
+    def has_as_many(self, making: Making) -> NDArray[np.bool_]:
         """Return which answers have a number of samples as it occurred."""
-        counts = np.asarray(n_samples)
+        counts = making.n_samples
         return np.asarray((counts >= self.fewest_samples) & (counts <= self.most_samples))
 
-    def is_asked_alike(self, asked: Any) -> NDArray[np.bool_]:
+    def is_asked_alike(self, making: Making) -> NDArray[np.bool_]:
         """Return which answers have a question, or none, as all of these did; where only some did, both are alike."""
-        return np.asarray(asked, dtype=bool) == (self.questions == "all") if self.questions != "some" else _all(asked)
+        if self.questions == "some":
+            return np.ones(len(making), dtype=bool)
+        return np.asarray(making.asked == (self.questions == "all"))
 
 
-def in_words(made: Made | None) -> dict[str, str]:
+def made_in_words(made: Made | None) -> dict[str, str]:
     """Return how answers were made, as it is shown.
 
     Examples
     --------
-    >>> in_words(Made(10, 10, "all"))
+    >>> made_in_words(Made(10, 10, "all"))
     {'samples per answer': '10', 'answers with a question': 'all'}
     """
     samples, questions = ("unknown", "unknown") if made is None else (made.samples_in_words(), made.questions)
@@ -78,7 +76,14 @@ class Making:
         """
         from vecuq.answers import record_of
 
-        return _gathered([making_of(record_of(one)) for one in answers])
+        return Making.of_records([record_of(one) for one in answers])
+
+    @staticmethod
+    def of_records(records: Iterable[AnswerRecord]) -> Making:
+        """Return how records were made."""
+        made = [(len(record.samples), bool(record.question)) for record in records]
+        counts, asked = [one[0] for one in made], [one[1] for one in made]
+        return Making(np.array(counts, dtype=np.int64), np.array(asked, dtype=bool))
 
     def __len__(self) -> int:
         return len(self.n_samples)
@@ -96,42 +101,3 @@ class Making:
         """Raise if these are not as many answers as a table has rows."""
         if len(self) != n_rows:
             raise TableError(f"making must be about each of {n_rows:,} answers; it is about {len(self):,}.")
-
-
-def making_of(record: AnswerRecord) -> tuple[int, bool]:
-    """Return how many samples an answer has, and whether it has a question."""
-    return len(record.samples), bool(record.question)
-
-
-def measured_answers(
-    answers: Iterable[Any], measures: Sequence[Measure], settings: text.TextSettings
-) -> tuple[ScoreTable, Making]:
-    """Measure answers one by one, and note how each was made."""
-    from vecuq.answers import record_of
-
-    values, made = [], []
-    for one in answers:
-        record = record_of(one)
-        values.append(list(text.measure_record(record, measures, settings).values.values()))
-        made.append(making_of(record))
-    names = tuple(one.name for one in measures)
-    return ScoreTable(names, np.array(values, dtype=float).reshape(len(values), len(names))), _gathered(made)
-
-
-def look_at_samples(measures: Sequence[Measure], settings: text.TextSettings) -> bool:
-    """Whether the number of samples can change a measure, also by the sample that stands for the answer."""
-    return settings.answer != "first" or any("sample" in one.needs for one in measures)
-
-
-def look_at_questions(measures: Sequence[Measure]) -> bool:
-    """Whether a question can change a measure: texts are compared in its light, and tokens weighed."""
-    return any("text" in one.needs or "tokens" in one.needs for one in measures)
-
-
-def _gathered(made: Sequence[tuple[int, bool]]) -> Making:
-    counts, asked = [one[0] for one in made], [one[1] for one in made]
-    return Making(np.array(counts, dtype=np.int64), np.array(asked, dtype=bool))
-
-
-def _all(given: Any) -> NDArray[np.bool_]:
-    return np.ones(np.shape(given), dtype=bool)
