@@ -23,7 +23,7 @@ from vecuq.service.jobs import Job, no_rows
 from vecuq.service.refusal import Refusal
 from vecuq.service.wire import LONGEST_ID, RowOut, encode, texts_of
 from vecuq.table import PartFile, TableReader, TableSource, unfolded, write_batches
-from vecuq.workflows import ALONE, Beside, DecidedTable, MeasuredOutputs, Rows
+from vecuq.workflows import Beside, DecidedTable, MeasuredOutputs, Rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +45,7 @@ class TableToScore:
 
     rows: Rows
     deciding: Deciding
-    beside: Beside = ALONE
+    beside: Beside = field(default_factory=Beside)
     texts: Iterator[Texts] | None = None  # of every batch
 
 

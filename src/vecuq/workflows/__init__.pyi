@@ -6,7 +6,6 @@ from .asking_tally import Asked as Asked
 from .asking_tally import AskProgress as AskProgress
 from .carding import Owner as Owner
 from .carding import make_card as make_card
-from .decided_tables import ALONE as ALONE
 from .decided_tables import Beside as Beside
 from .decided_tables import DecidedTable as DecidedTable
 from .demonstration import Demonstrated as Demonstrated
