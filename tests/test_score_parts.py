@@ -418,6 +418,12 @@ def test_what_a_late_worker_of_a_job_that_was_given_up_writes_is_seen_and_made_a
     assert bytes_in(out) == bytes_in(tmp_path / "whole")
 
 
+def test_what_a_dead_worker_left_is_not_among_the_outputs(model, folder, tmp_path):
+    half = tmp_path / "out.vecuq-part" / ".vecuq-0123456789abcdef.part-p1.parquet"
+    workflows.score_parts(model, folder, tmp_path / "out", engine=here_and_then(half.touch))
+    assert sorted(bytes_in(tmp_path / "out")) == [MANIFEST, *(f"p{k}.parquet" for k in range(4))]
+
+
 def test_jobs_and_an_engine_are_wrong_usage(run, model, folder, tmp_path):
     done = run("score", model, folder, "-o", f"{tmp_path / 'out'}/", "--engine", "dask", "--jobs", "2")
     assert done.exit_code == 2

@@ -263,6 +263,7 @@ ODD = {
     "a folder of the user": lambda left: (left / "notes").mkdir(),
     "a temporary name that is a link": replaced(".vecuq-0123456789abcdef.part-p1.parquet", is_link),
     "a link in place of the folder": elsewhere,
+    "a pipe in place of the folder": lambda left: (left.rename(left.with_name("was")), os.mkfifo(left)),
 }
 
 

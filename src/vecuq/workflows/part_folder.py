@@ -105,7 +105,8 @@ class PartFolder:
                 f"delete that folder."
             )
         self._refuse_in_the_way()
-        self.path.mkdir(exist_ok=left)
+        if not left:
+            self.path.mkdir()
         unfinished = self._unfinished(self.path)
         found = read_list(self.path, self.job) if resume else None
         for path in unfinished:
@@ -130,6 +131,8 @@ class PartFolder:
     def publish(self, made: Sequence[Made]) -> None:
         """Give the folder its name; if that is there, move the files into it. May be stopped and done again."""
         self._refuse_changed(made)
+        for path in self._unfinished(self.path):  # of a worker that died
+            path.unlink(missing_ok=True)
         if self.out.exists():
             (self.out / LIST).unlink(missing_ok=True)  # it says that all files are there
         put_folder(self.path, self.out, [*(one.name for one in made), LIST])
