@@ -18,8 +18,8 @@ UV     := .venv-uv/bin/uv
 DIST   := .venv-dist
 # Workers for the tests: one more than the machine has cores, since many wait for a service or a browser.
 JOBS   ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
-# How long `make fuzz` tries new inputs.
-MINUTES ?= 10
+# How long each test of `make fuzz` tries new inputs.
+MINUTES ?= 1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test fuzz test-nightly test-slow test-adapters test-spark test-lowest check rooms contract format bench bench-quick gates reproduce docs dist recording clean
@@ -43,8 +43,8 @@ test: $(STAMP) ## the everyday tests
 test-nightly: $(STAMP) ## what `make test` leaves out: pages, browsers, kills, load, more random inputs
 	VECUQ_TEST_EXAMPLES=100 $(BIN)/python -m pytest -n $(JOBS) -m "(nightly or hypothesis) and not slow" src tests
 
-fuzz: $(STAMP) ## attack everything with hostile inputs for MINUTES=10; keeps what it finds in .fuzz/
-	$(BIN)/python -m vecuq.testing --minutes $(MINUTES)
+fuzz: $(STAMP) ## attack everything with new hostile inputs, each test for MINUTES=1
+	VECUQ_HOSTILE_MINUTES=$(MINUTES) $(BIN)/python -m pytest -n $(JOBS) tests/hostile
 
 test-slow: $(STAMP) ## the long studies that neither of them runs
 	$(BIN)/python -m pytest -n $(JOBS) -m slow src tests
@@ -144,5 +144,5 @@ docs: $(DOCS)/.installed ## the documentation site; writes docs/_build/html/inde
 	$(DOCS)/bin/python tools/check_links.py docs/_build/html
 
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) $(BENCH) $(LOWEST) $(ADAPT) $(SPARK) $(DOCS) $(DIST) .venv-uv demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz docs/_build docs/built docs/reference/api docs/reference/catalogue/pictures
+	rm -rf $(VENV) $(BENCH) $(LOWEST) $(ADAPT) $(SPARK) $(DOCS) $(DIST) .venv-uv demo reproduced build dist paper-data/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis docs/_build docs/built docs/reference/api docs/reference/catalogue/pictures
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -19,7 +19,6 @@ import numpy as np
 from benchmarks.measure import Claim
 from vecuq.compare import PairCache
 from vecuq.pipeline import AnswerPipeline
-from vecuq.testing.examples import sampled_answers
 
 REPLIES = Path(__file__).parents[1] / "tests" / "pipeline" / "replies"
 PROVIDERS = {
@@ -63,6 +62,19 @@ def per_call(work: Callable[[], Any], calls: int) -> tuple[float, float]:
             rounds.append((time.thread_time() - start, comparing.seconds))
     best = min(rounds, key=lambda one: one[0] - one[1])
     return best[0] / calls * 1e3, best[1] / calls * 1e3
+
+
+def sampled_answers(n_rows: int, seed: int) -> tuple[list[dict[str, Any]], Any]:
+    """Return answers with samples that agree more or less, and whether each is wrong."""
+    rng = np.random.default_rng(seed)
+    doubts = rng.random(n_rows)
+    answers = []
+    for doubt in doubts:
+        logprobs = np.log1p(-doubt * rng.random(3) * 0.9).tolist()
+        said = ["Goethe wrote it" if rng.random() > doubt else f"Schiller {rng.integers(9)}" for _ in range(4)]
+        samples = [{"text": text, "logprobs": logprobs} for text in said]
+        answers.append({"text": "Goethe wrote it", "logprobs": logprobs, "samples": samples})
+    return answers, rng.random(n_rows) < doubts**2 / 2
 
 
 def run(quick: bool = False) -> list[Claim]:

@@ -4,7 +4,9 @@ import inspect
 import os
 import shutil
 import signal
+import sys
 from functools import partialmethod
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +17,9 @@ from typer.testing import CliRunner
 from vecuq import fit_ranker
 from vecuq.cli import app
 
+HERE = Path(__file__).parent
+# Tests of all folders share what lies here, and the ways to spoil something in `hostile`.
+sys.path[:0] = [str(HERE), str(HERE / "hostile")]
 SCORES = ("entropy", "knn")
 # A deadline asserts a time, and so does the check for slow strategies: both fail on a busy machine.
 # `make test-nightly` draws more.

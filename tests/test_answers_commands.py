@@ -11,11 +11,11 @@ import pytest
 from sklearn.base import clone
 from typer.testing import CliRunner
 
+from good_answers import sampled_answers
 from vecuq import load
 from vecuq.answers import AnswerRecord, read_answers, recognised_kind
 from vecuq.cli import app
 from vecuq.errors import CalibrationWarning
-from vecuq.testing.examples import sampled_answers
 from vecuq.workflows import AnswerFiles, score
 
 RUN = CliRunner()

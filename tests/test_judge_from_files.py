@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from good_answers import sampled_answers
 from vecuq import load
 from vecuq.cli import app
-from vecuq.testing.examples import sampled_answers
 from vecuq.workflows import hold_answers
 
 RUN = CliRunner()

@@ -50,7 +50,7 @@ def test_the_docs_name_the_versions_that_are_declared():
     """`make test-lowest` runs with them; whoever changes a bound runs it and renews the page."""
     page = (ROOT / "docs" / "versions.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| ([A-Za-z0-9-]+) \| ([\d.]+) \|", page, flags=re.MULTILINE))
-    assert rows == bounds([*RUNTIME, *EXTRAS["text"], *EXTRAS["nli"], *EXTRAS["onnx"], *EXTRAS["testing"]])
+    assert rows == bounds([*RUNTIME, *EXTRAS["text"], *EXTRAS["nli"], *EXTRAS["onnx"]])
     assert all(f"Python {version}" in page for version in pythons(PROJECT))
 
 

@@ -22,7 +22,6 @@ from . import ranker as ranker
 from . import report as report
 from . import service as service
 from . import table as table
-from . import testing as testing
 from . import transport as transport
 from . import workflows as workflows
 from ._load import load as load

@@ -5,6 +5,7 @@ NAMES: dict[str, str] = {
     "Cascade": "compute all columns, then flag rows with Ranker.flag.",
     "cascade": "compute all columns, then flag rows with Ranker.flag.",
     "client.AsyncClient": "use Client; with asyncio, call it in asyncio.to_thread.",
+    "testing": "copy what you need from tests/hostile of the sources.",
     "plots.MOST_POINTS": "`vecuq report` draws the score map.",
     "plots.contributions": "use Ranker.explain; `vecuq report` gives the reason of every flagged row.",
     "plots.drawn_columns": "`vecuq report` draws the score map.",

@@ -6,10 +6,10 @@ import json
 import pydantic
 import pytest
 
+from good_answers import LINES, good_line
 from vecuq.answers import Answer, AnswerRecord, read_answers, record_of
 from vecuq.answers.alignment import HIDDEN
 from vecuq.errors import TableError
-from vecuq.testing.hostile.answers import LINES, good_line
 
 
 def reply(*texts, value=-0.5):

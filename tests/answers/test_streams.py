@@ -4,13 +4,13 @@ import json
 from contextlib import suppress
 
 import pytest
+from damage import altered, as_json
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vecuq.answers import LINE_BYTES, read_answers, streams
 from vecuq.answers.streams import CUT_SHORT
 from vecuq.errors import TableError
-from vecuq.testing.hostile.json_level import altered, as_json
 
 
 def chunk(piece=None, *, name="chatcmpl-1", index=0, finish=None, **delta):
@@ -325,7 +325,7 @@ WHOLE = [*answer("Par", "is"), *response_events("Rome"), *message_events(("text_
 def test_events_in_any_order_with_odd_values_are_read_or_refused(write, data):
     events = data.draw(st.lists(st.sampled_from(WHOLE), min_size=1, max_size=8))
     place = data.draw(st.integers(0, len(events) - 1))
-    events[place] = data.draw(altered(events[place]))[0]
+    events[place] = data.draw(altered(events[place]))
     with suppress(TableError):
-        for record in read_answers(write(*map(as_json, events))):
+        for record in read_answers(write(*(as_json(event).decode() for event in events))):
             assert record.greedy is not None or record.samples

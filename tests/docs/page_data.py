@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from good_answers import sampled_answers
 from vecuq import AnswerPipeline
-from vecuq.testing.examples import sampled_answers
 
 ROOT = Path(__file__).parents[2]
 QUESTION = "Who wrote Faust?"

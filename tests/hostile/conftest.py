@@ -1,13 +1,11 @@
 """Lets the tests of this folder share their modules, and bounds what each test may take."""
 
-import os
 import sys
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "golden")]
+sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +14,7 @@ def limits():
     if sys.platform != "linux":  # elsewhere nothing bounds the memory of a process
         yield
         return
-    from bounds import SECONDS, bounded
+    from hunting import MINUTES, SECONDS, bounded
 
-    with bounded(seconds=SECONDS + 60 * int(os.environ.get("VECUQ_HOSTILE_MINUTES", "0"))):
+    with bounded(seconds=SECONDS + 180 * MINUTES):
         yield

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from bounds import bounded
+from hunting import bounded
 from manners import contents, run_command
 
 MANIFEST, JOB, PART = "_vecuq_manifest.json", ".vecuq-job", ".vecuq-0a1b2c3d-planted.part"

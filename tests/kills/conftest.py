@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
 DRIVER = Path(__file__).with_name("driver.py")
 
 

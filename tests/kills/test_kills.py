@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from example_store import store_bytes
 
 from vecuq import ScoreTable, fit_ranker, load
 from vecuq.cli.commands import COMMANDS
-from vecuq.testing.example_store import store_bytes
 
 LABELS = ("--ood", "is_ood")
 FEW = ("--resamples", "0")

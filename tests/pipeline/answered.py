@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from good_answers import sampled_answers
 from vecuq import AnswerPipeline
-from vecuq.testing.examples import sampled_answers
 
 REPLIES = Path(__file__).with_name("replies")
 PROVIDERS = ("openai_chat", "anthropic", "ollama", "texts")

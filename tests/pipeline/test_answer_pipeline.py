@@ -7,11 +7,11 @@ from answered import MEASURES, facts, fitted, judge
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from good_answers import sampled_answers
 from vecuq import AnswerPipeline, Gate, VecUQ, load
 from vecuq.answers import AnswerRecord
 from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, TableError
 from vecuq.measures.text import TextSettings
-from vecuq.testing.examples import sampled_answers
 
 ANSWERS, _ = sampled_answers(40, 3)
 WITHOUT_LOGPROBS = {"text": "Goethe wrote it", "samples": ["Goethe wrote it", "Schiller 1"] * 2}

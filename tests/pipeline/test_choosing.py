@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from good_answers import sampled_answers
 from vecuq import AnswerPipeline, ScoreTable
 from vecuq.errors import CalibrationError
 from vecuq.measures import list_measures
 from vecuq.measures.text.catalogue import text_measures
 from vecuq.pipeline.choosing import PREFERRED, RESERVE, chosen_measures, most_columns
 from vecuq.pipeline.splitting import split_rows
-from vecuq.testing.examples import sampled_answers
 
 RNG = np.random.default_rng(0)
 NAMES = [measure.name for measure in text_measures()]

@@ -8,12 +8,12 @@ import pytest
 from answered import facts, fitted, judge
 from sklearn.base import clone
 
+from good_answers import sampled_answers
 from vecuq import AnswerPipeline, Gate, load
 from vecuq._files import tensor_bytes
 from vecuq.decide import Made, Making
 from vecuq.errors import CalibrationWarning, ModelFileError, TableError
 from vecuq.pipeline.answer_file import parts_of
-from vecuq.testing.examples import sampled_answers
 
 ANSWERS, _ = sampled_answers(60, 3)
 FEWER = [{**answer, "samples": answer["samples"][:2]} for answer in ANSWERS]

@@ -12,6 +12,7 @@ import pytest
 from altered_files import altered_arrays, altered_fields, parts_of
 from sklearn.naive_bayes import GaussianNB
 
+from good_answers import sampled_answers
 from vecuq import (
     AnswerPipeline,
     ClassifierOutputs,
@@ -39,7 +40,6 @@ from vecuq.errors import ModelFileError, VecuqError
 from vecuq.evaluation import Bootstrap, PartialEvaluation
 from vecuq.gate import PartialGate
 from vecuq.monitor import DriftCounts
-from vecuq.testing.examples import sampled_answers
 
 RNG = np.random.default_rng(0)
 RNG_OF_GATE = np.random.default_rng(1)

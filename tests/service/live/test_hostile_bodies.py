@@ -9,8 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from started import post
-
 from attacks import (
     BODY,
     COLUMNS,
@@ -30,6 +28,7 @@ from attacks import (
     refused,
     stream,
 )
+from started import post
 
 BUSY = (503,)  # not done in time, on a busy machine
 TABLE = pa.table({"entropy": np.linspace(0, 1, 500), "knn": np.linspace(1, 2, 500)})

@@ -8,9 +8,8 @@ import time
 import numpy as np
 import pyarrow as pa
 import pytest
-from started import head, post, responses, started, wait_until
-
 from attacks import BODY, JSON, MIB, ONE, ROW, ROWS, SECONDS, STREAM, ask, check_refusal, refused, score, stream
+from started import head, post, responses, started, wait_until
 
 
 class TestLengths:

@@ -13,9 +13,9 @@ import threading
 from typing import NamedTuple
 
 import pytest
+from attacks import JSON, MIB, ROW
 from started import head, post, responses, started, wait_until
 
-from attacks import JSON, MIB, ROW
 from vecuq import fit_ranker, load
 from vecuq.client import Client, ServiceError
 

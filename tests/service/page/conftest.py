@@ -80,8 +80,8 @@ COLUMNS = ["entropy", "knn", "confidence"]
 @pytest.fixture(scope="session")
 def models(tmp_path_factory):
     """Saved models by name; by has categories, cross cannot be exported, plain has no p-values."""
+    from good_answers import sampled_answers
     from vecuq import AnswerPipeline, Gate, VecUQPipeline
-    from vecuq.testing.examples import sampled_answers
 
     how = {"columns": COLUMNS, "flip": ["confidence"], "random_state": 0}
     rank = VecUQ(**how).fit(table_of(1000, 1))
@@ -105,7 +105,7 @@ def models(tmp_path_factory):
 @pytest.fixture(scope="session")
 def files(tmp_path_factory):
     """The same 400 rows in every format, one of them without knn; and answers."""
-    from vecuq.testing.examples import sampled_answers
+    from good_answers import sampled_answers
 
     folder = tmp_path_factory.mktemp("files")
     rows = table_of(400, 6)

@@ -1,1 +1,0 @@
-"""What vecuq promises, as functions that raise where it does not hold."""

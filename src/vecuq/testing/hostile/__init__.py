@@ -1,1 +1,0 @@
-"""Hostile inputs: what they are made of, and strategies that draw them."""

@@ -1,1 +1,0 @@
-"""The long run: attacks in processes of their own, and what came of them."""
