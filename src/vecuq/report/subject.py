@@ -115,21 +115,26 @@ class Subject:
         return self.scored & self.decided.flagged
 
     @cached_property
-    def decided(self) -> Decided:
-        """What is known of every row, as ``vecuq score`` finds it."""
+    def deciding(self) -> Deciding:
+        """What decides the rows, as ``vecuq score`` does."""
         gate = self.beside.gate
         by = self.beside.by if gate is not None and gate.learned_.units != EVERYTHING else None
         asked = ScoreOptions(alpha=self.rate if self.has_held else None, missing=self.missing, by=by)
-        deciding = Deciding(self.ranker, asked, gate)
-        return deciding.ranked(self.ranking, self.values, None if by is None else self.categories)
+        return Deciding(self.ranker, asked, gate)
+
+    @cached_property
+    def decided(self) -> Decided:
+        """What is known of every row."""
+        by = None if self.deciding.options.by is None else self.categories
+        return self.deciding.ranked(self.ranking, self.values, by)
 
     @cached_property
     def decision(self) -> Decision | None:
         """What the gate says; None without one."""
         gate, found = self.beside.gate, self.decided
-        if gate is None or found.facts is None or found.accept is None or found.p_wrong is None:
+        if gate is None or found.facts is None:
             return None
-        return Decision(gate, found.facts.scores, found.accept, found.p_wrong)
+        return Decision(gate, found.facts.scores, np.asarray(found.accept), np.asarray(found.p_wrong))
 
     @cached_property
     def chosen(self) -> Mask:

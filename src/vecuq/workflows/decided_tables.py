@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Columns = Mapping[str, Any]
 _NOTHING: Columns = {}
+_ARRAYS = ("uncertainty", "p_value", "flagged", "selected", "accept", "p_wrong")
 
 
 @dataclass(frozen=True)
@@ -99,25 +100,10 @@ class DecidedTable:
         """Return the batch with what was decided in columns, and what that is; a row without a score has nulls."""
         found = self.deciding.of(*self._rows_of(batch))
         found, more = (found, _NOTHING) if self.beside.record is None else self.beside.record(batch, found)
-        kept = batch.drop_columns(list(self.dropped)) if self.dropped else batch
-        for name, column in self.columns_of(found, more).items():
+        ranker, kept = self.deciding.ranker, batch.drop_columns(list(self.dropped)) if self.dropped else batch
+        for name, column in columns_of(found, ranker.columns, more, says_refused=self.says_refused).items():
             kept = kept.append_column(name, column)
-        ranker = self.deciding.ranker
         return with_directions(kept, ranker.columns, ranker.flipped), found
-
-    def columns_of(self, found: Decided, more: Columns = _NOTHING) -> dict[str, pa.Array]:
-        """Return what was decided, and more, as columns in the order in which they are written."""
-        import pyarrow as pa
-
-        added = {name: getattr(found, name) for name in self.deciding.added if name != "why"} | dict(more)
-        columns = {name: pa.array(column, from_pandas=True) for name, column in added.items() if column is not None}
-        if self.says_refused:
-            columns["refused"] = pa.array(found.refused, pa.string())
-        if found.contributions is not None:
-            columns["why"] = pa.array(found.why, pa.string())
-            each = zip(self.deciding.ranker.columns, found.contributions.T, strict=True)
-            columns |= {CONTRIBUTION + name: pa.array(column, from_pandas=True) for name, column in each}
-        return columns
 
     @property
     def says_refused(self) -> bool:
@@ -131,3 +117,20 @@ class DecidedTable:
         values = np.asarray(matching.values_of(batch, fill=bool(self.absent)), dtype=float)
         by, making_of = deciding.options.by, self.beside.making_of
         return values, None if by is None else batch[by].to_pylist(), None if making_of is None else making_of(batch)
+
+
+def columns_of(
+    found: Decided, scores: Sequence[str], more: Columns = _NOTHING, *, says_refused: bool = False
+) -> dict[str, pa.Array]:
+    """Return what was decided, and more, as columns in the order in which they are written."""
+    import pyarrow as pa
+
+    added = {name: getattr(found, name) for name in _ARRAYS} | dict(more)
+    columns = {name: pa.array(column, from_pandas=True) for name, column in added.items() if column is not None}
+    if says_refused:
+        columns["refused"] = pa.array(found.refused, pa.string())
+    if found.contributions is not None:
+        columns["why"] = pa.array(found.why, pa.string())
+        each = zip(scores, found.contributions.T, strict=True)
+        columns |= {CONTRIBUTION + name: pa.array(column, from_pandas=True) for name, column in each}
+    return columns

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecuq.errors import ModelFileError
-from vecuq.table import BATCH_ROWS, CONTRIBUTION, PathLike, is_added, write_batches
+from vecuq.table import BATCH_ROWS, PathLike, is_added, write_batches
+from vecuq.workflows.decided_tables import columns_of
 from vecuq.workflows.directions import with_directions
 
 if TYPE_CHECKING:
@@ -46,36 +49,18 @@ def _taken(batches: Iterable[pa.RecordBatch], rows: NDArray[np.intp]) -> pa.Tabl
 
 def _with_reasons(subject: Subject, table: pa.Table, rows: NDArray[np.intp]) -> Iterator[pa.RecordBatch]:
     """Yield the rows with what was decided about each, and why."""
-    for name, cells in _columns(subject, rows).items():
+    ranker, found = subject.ranker, subject.decided.some(rows)
+    with suppress(ModelFileError):  # models of an older vecuq keep no medians, and so have no reasons
+        why, contributions = replace(subject.deciding, n_jobs=-1).explained(subject.values[rows])
+        found = replace(found, why=why, contributions=contributions)
+    for name, cells in columns_of(found, ranker.columns).items():
         table = table.append_column(name, cells)
     whole = table.combine_chunks()
     for batch in whole.to_batches(max_chunksize=BATCH_ROWS) or [_empty(whole)]:
-        yield with_directions(batch, subject.ranker.columns, subject.ranker.flipped)
+        yield with_directions(batch, ranker.columns, ranker.flipped)
 
 
 def _empty(table: pa.Table) -> pa.RecordBatch:
     import pyarrow as pa
 
     return pa.RecordBatch.from_pylist([], schema=table.schema)
-
-
-def _columns(subject: Subject, rows: NDArray[np.intp]) -> dict[str, Any]:
-    """Return the columns that are added, as :func:`score` names them."""
-    import pyarrow as pa
-
-    ranker, decision = subject.ranker, subject.decision
-    added: dict[str, Any] = {"uncertainty": pa.array(subject.uncertainty[rows], from_pandas=True)}
-    if subject.has_held and subject.ranking.p_values is not None:
-        added["p_value"] = pa.array(subject.ranking.p_values[rows], from_pandas=True)
-        added["flagged"] = pa.array((subject.flagged | ~subject.scored)[rows])
-    if decision is not None:
-        added["accept"] = pa.array(decision.accepted[rows])
-        added["p_wrong"] = pa.array(decision.p_wrong[rows], from_pandas=True)
-    values = subject.values[rows]
-    try:
-        found = ranker.explain(ranker.as_table(values), missing=subject.missing, n_jobs=-1)
-        added["why"] = pa.array(ranker.reasons(values, found, missing=subject.missing), pa.string())
-    except ModelFileError:  # models of an older vecuq keep no medians, and so have no reasons
-        return added
-    names = enumerate(ranker.columns)
-    return added | {CONTRIBUTION + name: pa.array(found[:, k], from_pandas=True) for k, name in names}
