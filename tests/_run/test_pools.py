@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from vecuq._run.pools import ahead
+from vecuq._run import ahead
 
 
 def test_items_come_in_order():

