@@ -189,14 +189,14 @@ SCORE = [
     Case("model", {"alpha": 0.3, "select": "bh"}, WHOLE),
     Case("model", {"alpha": 0.8, "select": "by", "missing": "marginal"}, WHOLE),
     Case("cross", {"alpha": 0.1}),
-    Case("gate", {}, ("spark",)),
-    Case("gate", {"alpha": 0.05, "missing": "marginal"}, ("spark", "python")),
-    Case("gate_guard", {}, ("spark",)),
-    Case("gate_order", {}, ("spark",)),
-    Case("gate_cross", {"alpha": 0.1}, ("spark",)),
-    Case("gate_by", {"by": "subject"}, ("spark",)),
-    Case("gate_groups", {}, ("spark",)),
-    Case("gate_average", {}, ("spark", "dask")),
+    Case("gate", {}),
+    Case("gate", {"alpha": 0.05, "missing": "marginal"}, ("python",)),
+    Case("gate_guard", {}),
+    Case("gate_order", {}),
+    Case("gate_cross", {"alpha": 0.1}),
+    Case("gate_by", {"by": "subject"}),
+    Case("gate_groups", {}),
+    Case("gate_average", {}, ("dask", "spark")),
 ]
 
 

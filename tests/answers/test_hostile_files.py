@@ -184,6 +184,7 @@ def openai(name):
     return {"id": name, "choices": [{"message": {"content": "x" * 100}, "logprobs": {"content": content}}] * 10}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("row", [ours, openai])
 def test_a_file_is_never_held_as_a_whole(tmp_path, row):
     path = tmp_path / "answers.jsonl"
@@ -194,6 +195,7 @@ def test_a_file_is_never_held_as_a_whole(tmp_path, row):
     assert peak_of(path)[2] < path.stat().st_size / 2
 
 
+@pytest.mark.nightly
 def test_a_list_of_wrong_entries_is_one_error_and_not_as_many(tmp_path):
     path = tmp_path / "answers.jsonl"
     line = b'{"vecuq_answers":1,"id":"odd","samples":[' + b"[]," * 100_000 + b"[]]}"
@@ -239,6 +241,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the peak of a process")
 @pytest.mark.parametrize("shape", SHAPES)
 def test_no_line_takes_more_memory_than_is_stated(tmp_path, shape):

@@ -188,6 +188,7 @@ def grouped(spool, n_questions):
     return groups
 
 
+@pytest.mark.nightly
 def test_a_question_that_waits_to_be_joined_takes_as_few_bytes_as_the_docs_say():
     n_questions = 20_000
     with closing(Spool()) as spool:

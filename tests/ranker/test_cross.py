@@ -127,6 +127,7 @@ def shares(alpha, runs, holdback):
     return out
 
 
+@pytest.mark.nightly
 def test_false_alarms_stay_near_alpha_and_more_shifted_rows_are_found():
     cross, split = shares(0.05, 60, "cross"), shares(0.05, 60, 0.5)
     assert cross[:, 0].mean() <= 0.05 + 3 * cross[:, 0].std() / np.sqrt(60)

@@ -254,6 +254,7 @@ def test_labels_find_the_columns_that_matter():
     assert "learned from 2,000 labels" in repr(weights)
 
 
+@pytest.mark.nightly
 def test_learned_weights_order_new_rows_better_and_are_not_worse_without_anything_to_learn():
     """The study on real scores is benchmarks/label_weights.py; this is its quick version."""
     for strength, least in (((3.0, 1.0, 0.0), 0.01), ((1.5, 1.5, 1.5), -0.002)):

@@ -23,6 +23,8 @@ from vecuq.service.keeping.gates import replayed
 from vecuq.service.keeping.schema import opened_to_read
 from vecuq.service.keeping.store import Store
 
+pytestmark = pytest.mark.nightly
+
 DRIVER = Path(__file__).with_name("kill_driver.py")
 PATIENCE = 120.0  # seconds until a process that says nothing is taken for dead
 ROUNDS = [pytest.param(3, id="3 rounds"), pytest.param(30, id="30 rounds", marks=pytest.mark.slow)]
