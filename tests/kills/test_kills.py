@@ -93,6 +93,8 @@ WRITERS = {
     "reproduce": Writer(("reproduce", "toy", "-o", "out"), ("out",)),
 }
 IDS = list(WRITERS)
+# One of each way to write: a file, two files, a state beside a file, line after line, a folder. The others by night.
+EVERYDAY = ("score", "report", "score over time", "ask", "demo")
 # Options whose files are only read.
 READ = {
     "card": {"evaluation"},
@@ -243,7 +245,7 @@ def spread(count, n):
     return sorted({round(k * (count - 1) / max(n - 1, 1)) for k in range(n)})
 
 
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.nightly][one in EVERYDAY :]) for one in IDS])
 def test_a_command_killed_at_a_step_of_its_writing_tears_nothing(drive, begun, tmp_path, name):
     steps = begun(name)[2]
     for step in spread(steps, 3):

@@ -23,8 +23,6 @@ from vecuq.service.keeping.gates import replayed
 from vecuq.service.keeping.schema import opened_to_read
 from vecuq.service.keeping.store import Store
 
-pytestmark = pytest.mark.nightly
-
 DRIVER = Path(__file__).with_name("kill_driver.py")
 PATIENCE = 120.0  # seconds until a process that says nothing is taken for dead
 ROUNDS = [pytest.param(3, id="3 rounds"), pytest.param(30, id="30 rounds", marks=pytest.mark.slow)]
@@ -135,6 +133,7 @@ def test_one_process_that_is_killed_loses_nothing_acknowledged(folder, gate, rou
     assert check(folder, processes, gate) > rounds
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_a_keeper_that_is_killed_loses_nothing_that_its_workers_had_acknowledged(folder, gate, rounds):
     draw, private = np.random.default_rng(2), Path(tempfile.mkdtemp(prefix="vecuq-"))
@@ -162,6 +161,7 @@ def test_a_keeper_that_is_killed_loses_nothing_that_its_workers_had_acknowledged
     assert check(folder, [*workers, *ended], gate) > rounds
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(find_spec("vecuq.service.app") is None, reason="there is no service to kill yet")
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("workers", [1, 2])
