@@ -511,6 +511,16 @@ def test_a_text_that_many_rows_repeat_is_refused_before_the_first_row_is_read(tm
         next(iter(read_batches(bomb, columns=["a"])))
 
 
+def test_a_list_of_many_equal_numbers_in_a_kilobyte_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("VECUQ_MAX_UNPACKED", "0.1")
+    n = 10_000_000
+    lists = pa.ListArray.from_arrays(pa.array([0, n, n], pa.int32()), pa.array(np.full(n, 0.5)))
+    pq.write_table(pa.table({"a": [0.5, 1.0], "l": lists}), tmp_path / "t.parquet", compression="zstd")
+    assert (tmp_path / "t.parquet").stat().st_size < 2_000
+    with pytest.raises(TableError, match="of memory at once"):
+        next(iter(read_batches(tmp_path / "t.parquet", columns=["a"])))
+
+
 def test_a_long_text_in_one_row_of_many_is_read(tmp_path, monkeypatch):
     monkeypatch.setenv("VECUQ_MAX_UNPACKED", "0.1")
     honest = parquet_of_texts(tmp_path / "t.parquet", ["x" * 1_000_000, "y"], [0] + [1] * 4_999)
