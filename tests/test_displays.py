@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vecuq import Gate, LiveGate, Ranking, VecUQ
-from vecuq.evaluation import Bootstrap, PartialEvaluation, evaluate, evaluation_section
+from vecuq.evaluation import Bootstrap, evaluate, evaluation_section
 from vecuq.gate import certificate_section
 from vecuq.ranker import model_section, ranking_section
 
@@ -112,11 +112,6 @@ def test_no_best_is_marked_while_a_direction_is_in_doubt(rows, correct):
     assert "vq-best" not in body
     assert "the direction of b is in doubt" in body
     assert "In brackets" not in body
-
-
-def test_an_evaluation_of_counts_shows_itself_too(rows, correct):
-    counted = PartialEvaluation().update({"a": rows[:, 0]}, error=~correct)
-    assert "Finding wrong predictions (600 rows)" in text_of(counted.evaluate()._repr_html_())
 
 
 def test_a_display_imports_no_plotting_library():

@@ -6,10 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vecuq import Gate, Monitor, VecUQPipeline, load, sketch
-from vecuq.evaluation import PartialEvaluation
-from vecuq.gate import PartialGate
-from vecuq.monitor import DriftCounts
+from vecuq import Monitor, VecUQPipeline, load, sketch
 
 SAVED = Path(__file__).parent / "golden" / "saved"
 
@@ -40,9 +37,6 @@ def test_every_saved_kind_is_shown(run, ranker, calibration_table, tmp_path):
         "sketch": sketch(calibration_table),
         "pipeline": VecUQPipeline(measures="bayes_rules").fit(logits),
         "monitor": Monitor(ranker),
-        "evaluation": PartialEvaluation().update([0.1, 0.2], error=[0, 1]),
-        "partial_gate": PartialGate(Gate(ranker)).update(calibration_table, np.ones(len(calibration_table))),
-        "drift": DriftCounts(ranker).update(calibration_table),
     }
     for kind, thing in things.items():
         thing.save(tmp_path / kind)

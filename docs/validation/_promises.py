@@ -108,11 +108,11 @@ PROMISES = (
         "drift",
     ),
     Promise(
-        "drift_counts",
-        "p-values of drift from counts, valid for any number of rows and looks",
+        "drift_test",
+        "p-values of drift, valid for any number of rows and looks",
         ROWS,
         "Gumbel and von Schelling (1950); Bonferroni",
-        ("conformal.rows_beyond_p_value", "monitor.DriftCounts"),
+        ("conformal.rows_beyond_p_value", "monitor.drift_test"),
         "drift",
     ),
     Promise(
@@ -213,14 +213,6 @@ PROMISES = (
         "gate_targets",
     ),
     Promise(
-        "partial_gate",
-        "labels counted in parts give the same gate, to the last bit",
-        "thresholds from other rows",
-        "counts between thresholds suffice",
-        ("gate.PartialGate",),
-        "gate_targets",
-    ),
-    Promise(
         "average",
         "of the rows accepted from one batch, at most the target's share is wrong on average",
         "labelled and new rows exchangeable and independent",
@@ -285,14 +277,6 @@ PROMISES = (
         "evaluation",
     ),
     Promise(
-        "partial_evaluation",
-        "a metric from counts lies between the lowest and the highest value stated",
-        "none",
-        "cells hold their rows",
-        ("evaluation.PartialEvaluation",),
-        "evaluation",
-    ),
-    Promise(
         "monotone",
         "raising one score never lowers the uncertainty",
         "`is_proven_monotone`; elsewhere it is tested at every fit",
@@ -314,14 +298,6 @@ PROMISES = (
         "up to ten columns",
         "Shapley (1953)",
         ("Ranker.explain",),
-        "order",
-    ),
-    Promise(
-        "cells",
-        "counts added in any order are the same, to the last bit",
-        "none",
-        "fixed cells",
-        ("conformal.Cells", "conformal.added"),
         "order",
     ),
 )

@@ -1,16 +1,16 @@
 """
-Drift: the monitor, and counts of many machines
-===============================================
+Drift: the monitor, and one test of many rows
+=============================================
 
 **Promise.** Without drift, the probability that a monitor *ever* raises an alarm, in any stream,
-is at most alpha. The p-values of ``DriftCounts`` are valid for any number of new rows, and all
+is at most alpha. The p-values of ``drift_test`` are valid for any number of new rows, and all
 looks together keep alpha.
 
 **Assumption.** Calibration rows and stream are exchangeable. Rows that depend on each other in
 time, or come in sessions, are not.
 
 **Theorem.** Online ranks of exchangeable numbers are independent and uniform (Vovk, Nouretdinov
-and Gammerman 2003), so a betting fortune rarely grows (Ville 1939). Counts: the exceedance
+and Gammerman 2003), so a betting fortune rarely grows (Ville 1939). The test: the exceedance
 statistic of Gumbel and von Schelling (1950).
 """
 
@@ -31,7 +31,7 @@ from vecuq.conformal import (
     rows_beyond_p_value,
     uniform_ranks,
 )
-from vecuq.monitor import DriftCounts, Monitor
+from vecuq.monitor import Monitor, drift_test
 
 rng = np.random.default_rng(2605)
 ALPHA, N_CALIBRATION, N_ROWS = 0.1, 300, 600
@@ -138,7 +138,7 @@ with warnings.catch_warnings():
     ]
 
 # %%
-# Counts: how many of 900 new rows lie above the tenth largest of 100 held-back rows. A test that
+# The test: how many of 900 new rows lie above the tenth largest of 100 held-back rows. A test that
 # takes the held-back quantile for the truth is wrong most of the time.
 
 
@@ -151,21 +151,19 @@ def beyond():
 
 def looked(looks: int = 5) -> bool:
     mixed = np.array([[1.0, 0.6], [0.0, 0.8]])
-    counts = DriftCounts(fit_ranker(np.exp(rng.normal(size=(300, 2)) @ mixed)))
+    ranker, rows = fit_ranker(np.exp(rng.normal(size=(300, 2)) @ mixed)), np.empty((0, 2))
     for look in range(1, looks + 1):
-        counts.update(np.exp(rng.normal(size=(200, 2)) @ mixed))
-        if any(one.p_value <= ALPHA for one in counts.test(look=look)):
+        rows = np.concatenate([rows, np.exp(rng.normal(size=(200, 2)) @ mixed)])
+        if any(one.p_value <= ALPHA for one in drift_test(ranker, rows, look=look)):
             return True
     return False
 
 
 counted = np.array([beyond() for _ in range(runs(1000))])
 checks += [
-    rate("drift_counts", "rows beyond a held-back score", counted[:, 0], ALPHA),
-    rate(
-        "drift_counts", "its quantile taken for the truth", counted[:, 1], ALPHA, assumed=False
-    ),
-    rate("drift_counts", "all streams, five looks", [looked() for _ in range(runs(50))], ALPHA),
+    rate("drift_test", "rows beyond a held-back score", counted[:, 0], ALPHA),
+    rate("drift_test", "its quantile taken for the truth", counted[:, 1], ALPHA, assumed=False),
+    rate("drift_test", "all streams, five looks", [looked() for _ in range(runs(50))], ALPHA),
 ]
 print(judged(checks))
 

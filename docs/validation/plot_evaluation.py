@@ -15,15 +15,13 @@ and Romano and Wolf (2005).
 
 import matplotlib.pyplot as plt
 import numpy as np
-from _checking import BLUE, GREY, VERMILION, exact, judged, picture, rate, runs
+from _checking import BLUE, GREY, VERMILION, judged, picture, rate, runs
 from scipy.special import ndtri
 
 from vecuq.evaluation import (
     Bootstrap,
-    PartialEvaluation,
     evaluate,
     kept_band,
-    roc_auc,
     roc_auc_interval,
 )
 
@@ -164,26 +162,6 @@ checks += [
     rate("wins", "each pair by its own interval", wins[:, 1], ALLOWED, assumed=False),
 ]
 
-# %%
-# Rows counted in parts: the exact value lies between the lowest and the highest that are stated.
-
-
-def beyond_what_is_stated() -> bool:
-    some, failed = drawn(3000)
-    parts = [
-        PartialEvaluation(cells=64).update(some[k::3], error=failed[k::3]) for k in range(3)
-    ]
-    found = sum(parts).evaluate(["error roc_auc"]).estimate("uncertainty", "error roc_auc")
-    return not found.lowest <= roc_auc(some, failed) <= found.highest
-
-
-checks.append(
-    exact(
-        "partial_evaluation",
-        "exact value outside what is stated",
-        [beyond_what_is_stated() for _ in range(runs(20))],
-    )
-)
 print(judged(checks))
 
 # %%

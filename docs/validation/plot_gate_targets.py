@@ -15,11 +15,10 @@ delta among all thresholds (Bonferroni); sample splitting where labels choose th
 import warnings
 
 import numpy as np
-from _checking import exact, judged, picture, rate, runs
+from _checking import judged, picture, rate, runs
 
 from vecuq import Gate, fit_ranker
 from vecuq.conformal import Ladder, missed_p_values, walk_outwards
-from vecuq.gate import PartialGate
 
 rng = np.random.default_rng(2608)
 DELTA, N = 0.1, 10_000
@@ -193,27 +192,5 @@ checks += [
     ),
 ]
 
-# %%
-# Counted in parts, in any order, the gate is the same to the last bit.
-
-
-def parts_differ() -> bool:
-    drawn, names = rng.integers(N, size=300), rng.integers(3, size=300)
-    gate = Gate(model, error=0.15)
-    parts = [
-        PartialGate(gate).update(rows[drawn[names == k]], right[drawn[names == k]])
-        for k in rng.permutation(3)
-    ]
-    counted, whole = sum(parts).fit(), gate.fit(rows[drawn], right[drawn])
-    return (counted.threshold_, counted.bound_, counted.coverage_) != (
-        whole.threshold_,
-        whole.bound_,
-        whole.coverage_,
-    )
-
-
-checks.append(
-    exact("partial_gate", "parts give another gate", [parts_differ() for _ in range(runs(10))])
-)
 print(judged(checks))
 picture(checks, "share of draws in which the promise breaks")

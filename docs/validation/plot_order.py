@@ -4,7 +4,7 @@ The order: monotone, the same bits
 
 **Promise.** Raising one score never lowers the uncertainty, where this is proven from the map. A
 row has the same bits alone, in a batch, in any part of a file, and after saving. Contributions and
-the baseline add up to the uncertainty. Counts that are added in any order are the same.
+the baseline add up to the uncertainty.
 
 **Assumption.** For the first: the default grid; ``is_proven_monotone`` says whether the proof goes
 through. Bits are promised for one machine and one build of its libraries.
@@ -22,7 +22,6 @@ import numpy as np
 from _checking import BLUE, GREY, VERMILION, exact, judged, picture, runs
 
 from vecuq import VecUQ, fit_ranker, load
-from vecuq.conformal import Cells, added
 from vecuq.ranker import is_proven_monotone
 
 rng = np.random.default_rng(2613)
@@ -95,26 +94,6 @@ checks.append(
     )
 )
 
-# %%
-# Rows counted by the bits of their scores, in parts and in any order.
-
-
-def counts_differ() -> bool:
-    scores, kinds = rng.normal(size=900), rng.random(900) < 0.3
-    names = rng.integers(4, size=900)
-    parts = [
-        Cells.of_kinds(scores[names == k], kinds[names == k], most=64)
-        for k in rng.permutation(4)
-    ]
-    one, other = Cells.of_kinds(scores, kinds, most=64), added(parts)
-    return one.shift != other.shift or not (
-        np.array_equal(one.keys, other.keys) and np.array_equal(one.counts, other.counts)
-    )
-
-
-checks.append(
-    exact("cells", "parts counted otherwise", [counts_differ() for _ in range(runs(50))])
-)
 print(judged(checks))
 
 # %%

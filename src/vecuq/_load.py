@@ -26,9 +26,6 @@ _READERS = {
     "live": ("vecuq.gate", "live_of"),
     "conformal": ("vecuq.baselines", "conformal_of"),
     "cross": ("vecuq.ranker", "cross_of"),
-    "partial_gate": ("vecuq.gate", "partial_gate_of"),
-    "drift": ("vecuq.monitor", "drift_of"),
-    "evaluation": ("vecuq.evaluation", "partial_of"),
 }
 
 _REMEDIES = {
@@ -43,9 +40,6 @@ _REMEDIES = {
     "live": "Start again with another state file.",
     "conformal": "Fit it again.",
     "cross": "Fit it again.",
-    "partial_gate": "Count the rows again.",
-    "drift": "Count the rows again.",
-    "evaluation": "Count the rows again.",
 }
 
 # What a pipeline of answers may compare texts with, and a file only names.
@@ -53,11 +47,11 @@ _SUPPLIED = ("embed", "nli", "judge", "similarity", "lexical")
 
 
 # What may hold a pipeline whose classifier a file cannot hold.
-_WITH_CLASSIFIER = ("estimator_pipeline", "gate", "partial_gate", "live", "drift")
+_WITH_CLASSIFIER = ("estimator_pipeline", "gate", "live")
 
 
 def load(source: Source, *, ranker: Any = None, estimator: Any = None, **supplied: Any) -> Any:
-    """Read what was saved: a model, pipeline, gate, live gate, monitor, Conformal, partial fit or summary.
+    """Read what was saved: a model, pipeline, gate, live gate, monitor, Conformal or partial fit.
 
     Anything else is refused. Nothing that a file names is run or called.
 
@@ -86,7 +80,7 @@ def load(source: Source, *, ranker: Any = None, estimator: Any = None, **supplie
     header, arrays = read_tensors(source)
     place, kind = place_of(source), header["kind"]
     if kind in KINDS:
-        raise ModelFileError(f"{place} holds a {kind!r}, which this version no longer reads: {KINDS[kind]}")
+        raise ModelFileError(f"{place} is of the kind {kind!r}, which this version no longer reads: {KINDS[kind]}")
     if kind not in _READERS:
         shown = one_line(repr(kind), most=40)
         raise ModelFileError(f"{place} holds a {shown}, which vecuq cannot load. It loads {', '.join(_READERS)}.")
@@ -97,8 +91,8 @@ def load(source: Source, *, ranker: Any = None, estimator: Any = None, **supplie
     put_together = getattr(import_module(room), name)
     try:
         with np.errstate(all="ignore"):  # numbers that make no sense overflow before they are refused
-            # A gate, and counts for one, hold their model as it would be saved, and a live gate its gate.
-            holders = dict.fromkeys(("gate", "partial_gate", "live", "drift"), (partial(load, estimator=estimator),))
+            # A gate holds its model as it would be saved, and a live gate its gate.
+            holders = dict.fromkeys(("gate", "live"), (partial(load, estimator=estimator),))
             inside = {**holders, "answer_pipeline": (load, supplied), "estimator_pipeline": (estimator,)}
             more = {"monitor": (ranker,), **inside}.get(kind, ())
             return put_together(header, arrays, *more)

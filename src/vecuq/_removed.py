@@ -6,6 +6,25 @@ NAMES: dict[str, str] = {
     "cascade": "compute all columns, then flag rows with Ranker.flag.",
     "client.AsyncClient": "use Client; with asyncio, call it in asyncio.to_thread.",
     "testing": "copy what you need from tests/hostile of the sources.",
+    "conformal.Cells": "use the rows themselves.",
+    "conformal.Counts": "use the rows themselves.",
+    "conformal.FEWEST_CELLS": "use the rows themselves.",
+    "conformal.Keys": "use the rows themselves.",
+    "conformal.MOST_CELLS": "use the rows themselves.",
+    "conformal.MOST_COUNTED": "use the rows themselves.",
+    "conformal.added": "use the rows themselves.",
+    "conformal.keys_of": "use the rows themselves.",
+    "conformal.scores_of_keys": "use the rows themselves.",
+    "evaluation.Bounded": "use evaluate, whose numbers are exact.",
+    "evaluation.PartialEvaluation": "use evaluate on all rows, or on some that `vecuq sample` draws.",
+    "evaluation.SummaryEvaluation": "use evaluate, which returns an Evaluation.",
+    "evaluation.partial_of": "use evaluate on all rows, or on some that `vecuq sample` draws.",
+    "gate.PartialGate": "use Gate.fit on all rows, or on some that `vecuq sample` draws.",
+    "gate.ladders_of": "use Gate.fit.",
+    "gate.partial_gate_of": "use Gate.fit.",
+    "gate.rows_needed": "use Gate.fit, which takes rows for every target.",
+    "monitor.DriftCounts": "use drift_test on all rows, or a Monitor.",
+    "monitor.drift_of": "use drift_test on all rows, or a Monitor.",
     "plots.MOST_POINTS": "`vecuq report` draws the score map.",
     "plots.contributions": "use Ranker.explain; `vecuq report` gives the reason of every flagged row.",
     "plots.drawn_columns": "`vecuq report` draws the score map.",
@@ -40,11 +59,15 @@ OPTIONS["measure"] |= dict.fromkeys(
 )
 
 # Kinds of saved files: loading one raises ModelFileError with this line.
-KINDS: dict[str, str] = {}
+KINDS: dict[str, str] = {
+    "drift": "test the rows with vecuq.monitor.drift_test.",
+    "evaluation": "evaluate the rows with `vecuq evaluate`.",
+    "partial_gate": "fit the gate to the rows with `vecuq gate`.",
+}
 
 
-def refuse(room: str, name: str) -> None:
-    """Raise if a name of this room was removed; the line says what to use instead."""
+def absent(room: str, name: str) -> AttributeError:
+    """Return the error of a name that a room does not have; of one that was removed, with what to use instead."""
     line = NAMES.get(f"{room}.{name}".removeprefix("vecuq."))
-    if line is not None:
-        raise AttributeError(f"{room}.{name} was removed: {line}", name=name)
+    said = f"module {room!r} has no attribute {name!r}" if line is None else f"{room}.{name} was removed: {line}"
+    return AttributeError(said, name=name)

@@ -20,7 +20,6 @@ LONG = (
     "docs/notebook.md",
     "docs/recipes.md",
     "docs/report.md",
-    "docs/scale-decisions.md",
     "docs/service-feedback.md",
     "docs/service-operations.md",
     "docs/service.md",

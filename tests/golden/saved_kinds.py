@@ -27,9 +27,6 @@ from vecuq import (
     load,
     sketch,
 )
-from vecuq.evaluation import PartialEvaluation
-from vecuq.gate import PartialGate
-from vecuq.monitor import DriftCounts
 
 SMALL = {"n_targets": 36, "random_state": 0}
 TEXTS = ("Paris", "London", "Rome")
@@ -75,11 +72,10 @@ def all_kinds():
     gate = Gate(model, accuracy=0.6, confidence=0.8).fit(labelled, labels(labelled))
     said = answers(150, 2)
     wrong = [len({one["text"] for one in each["samples"]}) > 2 for each in said]
-    drift, partial = DriftCounts(model.ranker_), PartialFit(["x0", "x1"], Settings(**SMALL))
-    evaluation, monitor, live = PartialEvaluation(), Monitor(model.ranker_), LiveGate(gate, audit=0.5, random_state=0)
+    partial = PartialFit(["x0", "x1"], Settings(**SMALL))
+    monitor, live = Monitor(model.ranker_), LiveGate(gate, audit=0.5, random_state=0)
     live.decide(rows(20, 3), [f"r{k}" for k in range(20)])
     monitor.observe(rows(30, 4))
-    evaluation.update({"x0": labelled[:, 0]}, error=1 - labels(labelled))
     return {
         "model": model,
         "cross": VecUQ(holdback="cross", **SMALL).fit(known),
@@ -94,9 +90,6 @@ def all_kinds():
         "gate": gate,
         "live": live,
         "conformal": Conformal("x1").fit(named(known)),
-        "partial_gate": PartialGate(Gate(model, accuracy=0.6, confidence=0.8)).update(labelled, labels(labelled)),
-        "drift": drift.update(rows(30, 6)),
-        "evaluation": evaluation,
     }
 
 
@@ -113,9 +106,6 @@ NUMBERS = {
     "gate": lambda it: [it.accept(rows(5, 7)), it.p_wrong(rows(5, 7)), [it.bound_, it.coverage_]],
     "live": lambda it: [[it.bound, it.lower, it.audited, len(it.pending)]],
     "conformal": lambda it: [it.uncertainty(named(rows(5, 7))), it.p_values(named(rows(5, 7)))],
-    "partial_gate": lambda it: [it.fit().accept(rows(5, 7)), [it.fit().bound_]],
-    "drift": lambda it: [[one.p_value for one in it.test()]],
-    "evaluation": lambda it: [[it.n_rows], it.curves(points=5)[0].values["x0"]],
 }
 
 

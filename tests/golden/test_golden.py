@@ -10,6 +10,7 @@ from golden_numbers import FIXTURE, RECORDED, all_numbers
 from saved_kinds import NUMBERS, loaded, numbers_of
 
 from vecuq import ScoreTable, Settings, fit_ranker, load
+from vecuq._removed import KINDS
 from vecuq.errors import ModelFileError
 
 SAVED = Path(__file__).with_name("saved")
@@ -67,14 +68,20 @@ def test_a_model_with_the_dominance_tail_is_refused_by_the_last_version_that_rea
         load(SAVED / "dominance.vecuq")
 
 
-def files_of_every_version():
-    return sorted(Path(__file__).parent.glob("saved_*/*.vecuq"))
+def files_of_every_version(*, removed=False):
+    return [path for path in sorted(Path(__file__).parent.glob("saved_*/*.vecuq")) if (path.stem in KINDS) == removed]
 
 
 @pytest.mark.parametrize("path", files_of_every_version(), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_file_of_every_kind_that_a_version_saved_says_what_it_said(path):
     known = json.loads(path.with_name("numbers.json").read_text())
     npt.assert_allclose(numbers_of(path.stem, loaded(path)), known[path.stem], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("path", files_of_every_version(removed=True), ids=lambda path: path.stem)
+def test_a_file_of_a_kind_that_went_says_what_to_use(path):
+    with pytest.raises(ModelFileError, match=KINDS[path.stem]):
+        load(path)
 
 
 def test_a_version_keeps_a_file_of_every_kind_that_can_be_loaded():

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from vecuq import Settings, fit_ranker
-from vecuq.monitor import DriftCounts
+from vecuq.monitor import drift_test
 from vecuq.ranker import Diagnostics, meanings_of
 from vecuq.report import Origin
 from vecuq.report.audit import Contradiction
@@ -69,10 +69,10 @@ def test_spearman_of_too_few_or_constant_values_is_none():
 # Drift
 
 
-def test_drift_is_what_the_counts_of_the_monitor_say(ranker, new_rows, subject, text_of):
+def test_drift_is_what_the_test_of_the_monitor_says(ranker, new_rows, subject, text_of):
     new = new_rows(300, scale=2.0)
     drift = drift_of(subject(ranker, new))
-    assert drift.tested == DriftCounts(ranker).update(new).test()
+    assert drift.tested == drift_test(ranker, new)
     assert {one.stream for one in drift.moved} == {"uncertainty", "entropy", "knn"}
     assert "yes" in text_of(drift_section(subject(ranker, new), drift).body)
 

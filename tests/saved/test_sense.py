@@ -37,9 +37,6 @@ from vecuq import (
 from vecuq._load import _READERS
 from vecuq.baselines import copula, z_sum
 from vecuq.errors import ModelFileError, VecuqError
-from vecuq.evaluation import Bootstrap, PartialEvaluation
-from vecuq.gate import PartialGate
-from vecuq.monitor import DriftCounts
 
 RNG = np.random.default_rng(0)
 RNG_OF_GATE = np.random.default_rng(1)
@@ -125,27 +122,7 @@ def live(n_rows):
     return watched
 
 
-def counted(cells=2**18):
-    rng = np.random.default_rng(5)
-    score, wrong = rng.gamma(1.0, size=90), rng.random(90) < 0.4
-    scores = {"a": np.where(np.arange(90) < 3, np.nan, score), "b": score.round(1)}
-    labels = {"error": wrong, "ood": np.arange(90) % 5 == 0, "quality": rng.random(90), "p_wrong": score / 20}
-    return PartialEvaluation(cells=cells).update(scores, **labels)
-
-
-def counted_gate():
-    rows = np.random.default_rng(6).gamma(1.0, size=(150, 3))
-    right = np.random.default_rng(7).random(150) > rows.sum(axis=1) / 20
-    part = PartialGate(Gate(fit_ranker(ROWS, Settings(**FEW)), accuracy=0.6, guard=0.1))
-    return part.update(rows, right, by=np.where(np.arange(150) % 2, "a", "b"))
-
-
 MADE = {
-    "evaluation": counted,
-    "evaluation in few cells": lambda: counted(16),
-    "partial gate": counted_gate,
-    "gate of counts": lambda: counted_gate().fit(),
-    "drift": lambda: DriftCounts(fit_ranker(ROWS, Settings(**FEW))).update(DRIFTED),
     "model": grid_model,
     "cloud": lambda: grid_model(reference="ball"),
     "quantile": lambda: grid_model(scaling="quantile"),
@@ -213,22 +190,10 @@ def numbers_of(thing):  # noqa: PLR0911 - one for each kind
     if isinstance(thing, LiveGate):
         done = thing.record([*range(8), *range(10**6, 10**6 + 24)], np.arange(32) % 4 > 0)
         return [done.accept, done.audit, thing.standing, str(thing), thing.pending, thing.overdue, thing.describe()]
-    if isinstance(thing, PartialEvaluation | DriftCounts | PartialGate):
-        return numbers_of_counts(thing)
     if isinstance(thing, Gate):
         by = ["a", "b"] * 3
         return [thing.accept(NEW, by=by), thing.p_wrong(NEW, interval=True), str(thing.certificate()), thing.table_]
     return numbers_of_pipeline(thing)
-
-
-def numbers_of_counts(thing):
-    if isinstance(thing, PartialEvaluation):
-        found = thing.evaluate(bootstrap=Bootstrap(resamples=3))
-        return [found.rows(), found.calibration.to_dict(), found.n_rows, found.n_left_out, found.without_score]
-    if isinstance(thing, DriftCounts):
-        return [thing.test(), thing.n_rows]
-    made = thing.fit()
-    return [made.rules_, made.table_, made.orders_, made.accept(NEW, by=["a", "b"] * 3), made.p_wrong(NEW)]
 
 
 def numbers_of_pipeline(thing):
@@ -366,15 +331,6 @@ NOT_FOUND_OUT = {
         *("rates.probability", "rates.lower"),
         *("settings.confidence", "settings.guard", "simultaneous", "table.coverage", "table.wrong"),
     },
-    # Rows that were counted are gone: which of them lay in a cell, or beyond a score, nothing else remembers.
-    "evaluation": {"counts", "keys", "methods", "n_rows", "without_score.b"},
-    "evaluation in few cells": {"counts", "methods", "n_rows", "without_score.b"},
-    "partial gate": {"categories", "counts", "settings.confidence", "settings.guard", "settings.target.value"},
-    "gate of counts": {
-        *("labelled.scores", "rates.probability", "rates.lower"),
-        *("settings.confidence", "settings.guard", "simultaneous", "table.coverage", "table.wrong"),
-    },
-    "drift": {"beyond", "n_rows"},
     # What happened before, and what was chosen: nothing else remembers it.
     # While no row is forgotten, the rows that are remembered are all that were decided.
     "live": OF_LIVE - {"accepted", "decided"},
@@ -391,9 +347,6 @@ SAID_IN_USE = {
     "prepared_by",
 }
 QUICK = (
-    "evaluation",
-    "partial gate",
-    "drift",
     "model",
     "weighted",
     "columns in groups",

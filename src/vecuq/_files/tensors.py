@@ -20,7 +20,7 @@ from vecuq.errors import ModelFileError
 # 2: calibration medians and held-back rows in models.
 FORMAT = 2
 # 3: arrays that a reader of format 2 would overlook, and decide otherwise. Files without any stay at 2.
-_NEWEST, _OF_NEWEST = 3, ("kept.groups", "labelled.counts")
+_NEWEST, _OF_NEWEST = 3, ("kept.groups",)
 _KEY = "vecuq"
 # Column names and settings take a few thousand bytes; a header is read into Python objects, many times its size.
 _MOST_HEADER = 4 * 2**20

@@ -90,10 +90,8 @@ def evaluate(
     """Measure how well each score, and `uncertainty`, does on labelled rows.
 
     Every number comes with its interval, or the reason why it has none. A column `p_wrong` is compared with --error.
-    A large table is counted, not kept in memory: each number then says how far it may be off.
     """
-    from vecuq.cli.summarising import say_summary
-    from vecuq.evaluation import Bootstrap, SummaryEvaluation, find_metrics, task_sheets
+    from vecuq.evaluation import Bootstrap, find_metrics, task_sheets
 
     labels = _labels(error, correct, ood, quality)
     if curves is not None and not (error or correct or quality):
@@ -121,9 +119,6 @@ def evaluate(
                 formulas=not no_formulas,
                 force=force,
             )
-        if isinstance(found, SummaryEvaluation):
-            say_summary(found, as_json=as_json)
-            return
         if as_json:
             print_json(_evaluated_as_dict(found))
             return

@@ -167,8 +167,6 @@ def _say_gate(made: Any, out: Path, *, as_json: bool) -> None:
         print_json({"out": str(out), **made.describe()})
         return
     echo(str(made.certificate()))
-    if made.learned_.labelled.counts is not None:
-        echo("Fitted to counts, in one pass: the thresholds are those that all rows in memory would give.")
     print_targets(made)
     others = ", ".join(f"{name} {share:.3f}" for name, share in made.orders_.items() if name != made.order_)
     if others:

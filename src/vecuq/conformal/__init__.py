@@ -3,6 +3,8 @@
 Each function states its assumption, its promise and the theorem behind it.
 """
 
+from typing import TYPE_CHECKING
+
 from vecuq.conformal.acceptance import (
     Acceptance,
     Ladder,
@@ -26,17 +28,6 @@ from vecuq.conformal.bounds import (
     mean_loss_upper,
     stakes_for,
 )
-from vecuq.conformal.cells import (
-    FEWEST_CELLS,
-    MOST_CELLS,
-    MOST_COUNTED,
-    Cells,
-    Counts,
-    Keys,
-    added,
-    keys_of,
-    scores_of_keys,
-)
 from vecuq.conformal.confidence import held_for_confidence, rate_interval, rate_with_confidence
 from vecuq.conformal.cross import cross_p_values
 from vecuq.conformal.groups import group_means, group_weights, grouped_p_values, grouped_threshold, tail_weights
@@ -52,21 +43,15 @@ from vecuq.conformal.urn import Bins, SortedScores, uniform_ranks
 
 __all__ = [
     "DIRECTIONS",
-    "FEWEST_CELLS",
-    "MOST_CELLS",
-    "MOST_COUNTED",
     "MOST_HELD",
     "SELECTIONS",
     "Acceptance",
     "Bet",
     "Bins",
-    "Cells",
-    "Counts",
     "Discoveries",
     "Doubt",
     "Fortune",
     "HeldScores",
-    "Keys",
     "Ladder",
     "Played",
     "Seed",
@@ -76,7 +61,6 @@ __all__ = [
     "accept_confidently",
     "acceptance_p_values",
     "accepted_on_average",
-    "added",
     "after",
     "around",
     "bets_on",
@@ -97,7 +81,6 @@ __all__ = [
     "grouped_p_values",
     "grouped_threshold",
     "held_for_confidence",
-    "keys_of",
     "largest_selected",
     "last_equal",
     "mean_loss_p_values",
@@ -112,7 +95,6 @@ __all__ = [
     "rows_needed",
     "running_error_lower",
     "running_error_upper",
-    "scores_of_keys",
     "seed_of",
     "select_by_e_values",
     "select_by_pooling",
@@ -128,3 +110,10 @@ __all__ = [
     "walk_outwards",
     "wrong_rates",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        from vecuq._removed import absent
+
+        raise absent(__name__, name)

@@ -155,7 +155,6 @@ def accept_confidently(
     allowed: float,
     delta: float,
     groups: NDArray[np.intp] | None = None,
-    counts: NDArray[np.int64] | None = None,
 ) -> Acceptance:
     """Find the widest threshold at which, with confidence 1 - delta, accepted rows lose at most ``allowed`` on average.
 
@@ -181,9 +180,6 @@ def accept_confidently(
         The mean loss that is allowed, and the probability with which the promise may fail.
     groups
         The number of the group of every row, from 0 on; None if rows are independent.
-    counts
-        How many rows each score and loss stands for, where rows that fall between the same two thresholds were counted;
-        None for one. Nothing else of a row matters, so the answer is the same. Losses must be 0 or 1.
 
     Examples
     --------
@@ -194,11 +190,9 @@ def accept_confidently(
     """
     losses = np.asarray(losses, dtype=float)
     places, steps = ladder.places_of(scores), len(ladder.thresholds)
-    n_rows = len(scores) if counts is None else int(counts.sum())
-    n_labels = n_rows if groups is None else int(groups.max(initial=-1)) + 1
-    n_accepted = np.bincount(places, weights=counts, minlength=steps + 1).cumsum()[:steps]
-    weighted = losses if counts is None else losses * counts
-    lost = np.bincount(places, weights=weighted, minlength=steps + 1).cumsum()[:steps]
+    n_labels = len(scores) if groups is None else int(groups.max(initial=-1)) + 1
+    n_accepted = np.bincount(places, minlength=steps + 1).cumsum()[:steps]
+    lost = np.bincount(places, weights=losses, minlength=steps + 1).cumsum()[:steps]
     if groups is None and ((losses == 0) | (losses == 1)).all():
         p_values = error_rate_p_values(np.rint(lost), n_accepted, allowed)
     else:
@@ -217,7 +211,6 @@ def missed_p_values(
     allowed: float,
     delta: float,
     groups: Any = None,
-    counts: NDArray[np.int64] | None = None,
 ) -> Array:
     """Return for every threshold a p-value of "more than a share ``allowed`` of all wrong rows is accepted".
 
@@ -236,9 +229,8 @@ def missed_p_values(
     """
     places, steps = ladder.places_of(scores), len(ladder.thresholds)
     if groups is None:
-        times = None if counts is None else counts[wrong]
-        missed = np.bincount(places[wrong], weights=times, minlength=steps + 1).cumsum()[:steps]
-        return error_rate_p_values(missed, np.full(steps, wrong.sum() if times is None else times.sum()), allowed)
+        missed = np.bincount(places[wrong], minlength=steps + 1).cumsum()[:steps]
+        return error_rate_p_values(missed, np.full(steps, wrong.sum()), allowed)
     missed = _accepted(places, wrong.astype(float), groups, steps)
     excess = missed - allowed * group_means(wrong.astype(float), groups)[:, None]
     return mean_loss_p_values(excess, allowed, stakes_for(len(missed), np.full(steps, _USUAL_ERROR), allowed, delta))

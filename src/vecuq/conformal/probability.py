@@ -30,14 +30,12 @@ def wrong_rates(
     delta: float,
     *,
     independent: NDArray[np.bool_] | None = None,
-    counts: NDArray[np.int64] | None = None,
 ) -> WrongRates:
     """Return the calibrated probability of being wrong in each cell, with an interval of confidence 1 - delta.
 
     **Assumption.** Labelled and new rows are exchangeable, and the cells were made without their labels. For the
     interval, the error rate does not fall from cell to cell and the labelled rows are independent, or those that
-    ``independent`` names (one at random of each group), which alone make the interval. ``counts`` says how many rows
-    each stands for, where rows of one cell and label were counted; None for one.
+    ``independent`` names (one at random of each group), which alone make the interval.
 
     **Promise.** The probability is calibrated: it merges two isotonic fits, one with the new row taken for right and
     one with it taken for wrong, and the one that guesses its label is calibrated exactly. The error rate of any one
@@ -55,15 +53,15 @@ def wrong_rates(
     >>> found.probability.round(2), found.upper.round(2)
     (array([0.02, 0.5 ]), array([0.07, 0.64]))
     """
-    wrong, times = np.asarray(wrong, dtype=float), np.ones(len(cells)) if counts is None else counts.astype(float)
-    rows = np.asarray(np.bincount(cells, weights=times, minlength=n_cells), dtype=float)
-    errors = np.asarray(np.bincount(cells, weights=wrong * times, minlength=n_cells), dtype=float)
+    wrong = np.asarray(wrong, dtype=float)
+    rows = np.asarray(np.bincount(cells, minlength=n_cells), dtype=float)
+    errors = np.asarray(np.bincount(cells, weights=wrong, minlength=n_cells), dtype=float)
     taken_right = np.array([_isotonic_at(rows, errors, cell, 0.0) for cell in range(n_cells)])
     taken_wrong = np.array([_isotonic_at(rows, errors, cell, 1.0) for cell in range(n_cells)])
     # Both rise from cell to cell, but for rounding.
     merged = np.maximum.accumulate(taken_wrong / (1.0 - taken_right + taken_wrong))
-    counted = np.ones(len(cells), dtype=bool) if independent is None else independent
-    lower, upper = _band(cells[counted], wrong[counted], times[counted], n_cells, delta)
+    chosen = np.ones(len(cells), dtype=bool) if independent is None else independent
+    lower, upper = _band(cells[chosen], wrong[chosen], n_cells, delta)
     return WrongRates(np.clip(merged, lower, upper), lower, upper)
 
 
@@ -79,13 +77,12 @@ def _isotonic_at(rows: Array, errors: Array, cell: int, label: float) -> float:
     return float(fitted[np.searchsorted(filled, cell)])
 
 
-def _band(cells: NDArray[np.intp], wrong: Array, times: Array, n_cells: int, delta: float) -> tuple[Array, Array]:
+def _band(cells: NDArray[np.intp], wrong: Array, n_cells: int, delta: float) -> tuple[Array, Array]:
     """Return bounds on the rate of every cell: from windows that end in it, and from windows that start in it."""
     widths = [2**k for k in range(int(np.log2(n_cells)) + 1)]
     graded = not np.isin(wrong, (0.0, 1.0)).all()
     share = delta / (2 * len(widths)) / (np.e if graded else 1.0)
-    weights = (times, wrong * times)
-    counts = (np.bincount(cells, weights=kept, minlength=n_cells) for kept in weights)
+    counts = (np.bincount(cells, weights=kept, minlength=n_cells) for kept in (None, wrong))
     row_sums, error_sums = (np.concatenate([[0.0], np.cumsum(kept)]) for kept in counts)
     places = np.arange(n_cells)
     lower, upper = np.zeros(n_cells), np.ones(n_cells)

@@ -1,5 +1,7 @@
 """How good an uncertainty is: metrics with intervals, and the curves behind them; never drawings."""
 
+from typing import TYPE_CHECKING
+
 from vecuq.evaluation.auc_interval import roc_auc_interval
 from vecuq.evaluation.bands import Band, kept_band
 from vecuq.evaluation.bootstrap import Bootstrap, Estimate
@@ -22,8 +24,6 @@ from vecuq.evaluation.generation import (
     prediction_rejection_ratio,
 )
 from vecuq.evaluation.pareto import Record, average_rank, pareto_share, ranks, regret, wins_and_losses
-from vecuq.evaluation.partial import PartialEvaluation
-from vecuq.evaluation.partial_file import partial_of
 from vecuq.evaluation.registry import METRICS, TASKS, Metric, find_metrics, rejection_ratio
 from vecuq.evaluation.results import Evaluation, evaluate
 from vecuq.evaluation.selective import (
@@ -36,7 +36,6 @@ from vecuq.evaluation.selective import (
 )
 from vecuq.evaluation.shares import share_interval
 from vecuq.evaluation.sheets import comparison_sheet, task_sheets
-from vecuq.evaluation.summary import Bounded, SummaryEvaluation
 from vecuq.evaluation.upside_down import below_chance, best_upside_down, inverted_labels
 from vecuq.evaluation.verdicts import Verdict, verdicts
 
@@ -47,19 +46,16 @@ __all__ = [
     "TASKS",
     "Band",
     "Bootstrap",
-    "Bounded",
     "Calibration",
     "Estimate",
     "Evaluation",
     "MethodComparison",
     "Metric",
-    "PartialEvaluation",
     "PredictionRejection",
     "Record",
     "Reliability",
     "RiskCoverage",
     "SelectiveCurves",
-    "SummaryEvaluation",
     "Verdict",
     "accuracy_coverage_area",
     "aurc",
@@ -83,7 +79,6 @@ __all__ = [
     "inverted_labels",
     "kept_band",
     "pareto_share",
-    "partial_of",
     "prediction_rejection_area",
     "prediction_rejection_curve",
     "prediction_rejection_ratio",
@@ -100,3 +95,10 @@ __all__ = [
     "verdicts",
     "wins_and_losses",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        from vecuq._removed import absent
+
+        raise absent(__name__, name)

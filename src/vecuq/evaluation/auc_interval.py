@@ -73,7 +73,7 @@ def auc_interval(scores: Array, target: Array, codes: Codes | None, level: float
     wider = max(1.0, _ratio(by_row, _newcombe_variance(area, *sizes)))
     if codes is None:
         return _ends(area, *sizes, float(ndtri(0.5 + level / 2) * np.sqrt(wider)))
-    m, n = (float(len(np.unique(codes[target == kind]))) for kind in (1.0, 0.0))
+    m, n = (float(n_different(codes[target == kind])) for kind in (1.0, 0.0))
     quantile = float(stdtrit(max(min(m, n) - 1.0, 1.0), 0.5 + level / 2))
     if by_row <= 0.0:  # an area of 0 or 1: a group counts as one row, for nothing shows how much more it says
         return _ends(area, m, n, quantile)
@@ -81,18 +81,9 @@ def auc_interval(scores: Array, target: Array, codes: Codes | None, level: float
     return _ends(area, *sizes, float(quantile * np.sqrt(wider)))
 
 
-def auc_interval_of_counts(positive: Array, negative: Array, level: float) -> tuple[float, float]:
-    """Return :func:`roc_auc_interval` of independent rows that are counted, by cells of equal uncertainty."""
-    from scipy.special import ndtri
-
-    m, n = float(positive.sum()), float(negative.sum())
-    below = (np.cumsum(negative) - 0.5 * negative) / n
-    above = 1.0 - (np.cumsum(positive) - 0.5 * positive) / m
-    area = float(positive @ below / m)
-    by_row = float(positive @ (below - area) ** 2) / (m * max(m - 1.0, 1.0))
-    by_row += float(negative @ (above - area) ** 2) / (n * max(n - 1.0, 1.0))
-    wider = max(1.0, _ratio(by_row, _newcombe_variance(area, m, n)))
-    return _ends(area, m, n, float(ndtri(0.5 + level / 2) * np.sqrt(wider)))
+def n_different(codes: Codes) -> int:
+    """Return how many groups there are among some rows; faster than ``np.unique`` for whole numbers."""
+    return int(np.count_nonzero(np.bincount(codes)))
 
 
 def _ratio(above: float, below: float) -> float:
@@ -117,7 +108,7 @@ def _variance(terms: Array, target: Array, codes: Codes) -> float:
     """Return the variance of the area; rows of one group move it together."""
     scaled = terms.copy()
     for kind in (0.0, 1.0):
-        n_groups = len(np.unique(codes[target == kind]))
+        n_groups = n_different(codes[target == kind])
         scaled[target == kind] *= np.sqrt(n_groups / max(n_groups - 1, 1))
     return float((np.bincount(codes, scaled) ** 2).sum())
 

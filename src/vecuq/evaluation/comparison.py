@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vecuq._check import Array, wanted_columns
 from vecuq.conformal import group_codes
 from vecuq.errors import SettingError
-from vecuq.evaluation.auc_interval import Codes
+from vecuq.evaluation.auc_interval import Codes, n_different
 from vecuq.evaluation.bootstrap import MIN_GROUPS, Bootstrap, Estimate, interval, resampled
 from vecuq.evaluation.inputs import methods_of, one_resample, scores_of
 from vecuq.evaluation.pareto import Record
@@ -241,8 +241,8 @@ def _counted(metric: Metric, truth: Array, codes: Codes | None) -> int:
     """Return how many rows of the rarer kind there are, or groups with such rows; of a quality, all."""
     units = np.arange(len(truth)) if codes is None else codes
     if metric.task == "generation":
-        return len(np.unique(units))
-    return min(len(np.unique(units[truth == kind])) for kind in (0.0, 1.0))
+        return n_different(units)
+    return min(n_different(units[truth == kind]) for kind in (0.0, 1.0))
 
 
 def _n_groups(codes: Codes) -> int:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from vecuq._draw import Section, Sheet, paragraph, sheet_table
 from vecuq.evaluation.results import Evaluation
 from vecuq.evaluation.sheets import task_sheets
 
-if TYPE_CHECKING:
-    from vecuq.evaluation.summary import SummaryEvaluation
 
-
-def evaluation_section(evaluation: Evaluation | SummaryEvaluation) -> Section:
+def evaluation_section(evaluation: Evaluation) -> Section:
     """Return every metric of every method, one table per task: the best is bold, the second best in italics.
 
     Examples
@@ -23,33 +18,30 @@ def evaluation_section(evaluation: Evaluation | SummaryEvaluation) -> Section:
     >>> '<td class="vq-num vq-best">1.000' in evaluation_section(done).body
     True
     """
-    sheets = task_sheets(evaluation) if isinstance(evaluation, Evaluation) else evaluation.sheets()
     notes = (_rows_words(evaluation), _interval_words(evaluation), _marks_words(evaluation))
     words = paragraph(" ".join(note for note in notes if note), kind="soft")
-    return Section("evaluation", "How well the scores do", words + "".join(map(_table, sheets)))
+    return Section("evaluation", "How well the scores do", words + "".join(map(_table, task_sheets(evaluation))))
 
 
 def _table(sheet: Sheet) -> str:
     return paragraph(sheet.title, kind="strong") + sheet_table(sheet)
 
 
-def _rows_words(evaluation: Evaluation | SummaryEvaluation) -> str:
+def _rows_words(evaluation: Evaluation) -> str:
     left_out = evaluation.n_left_out
     without = f" {left_out:,} are left out for all, because some score is missing." if left_out else ""
     return f"{evaluation.n_rows:,} rows.{without}"
 
 
-def _interval_words(evaluation: Evaluation | SummaryEvaluation) -> str:
+def _interval_words(evaluation: Evaluation) -> str:
     """Return what the numbers in brackets are; nothing where there are none."""
-    if isinstance(evaluation, Evaluation):
-        drawn = [one for one in evaluation.comparisons if one.draws.shape[-1]]
-        groups = "" if evaluation.n_groups is None else f" of whole groups ({evaluation.n_groups:,})"
-        return f"In brackets: {100 * drawn[0].level:g} % intervals by resampling{groups}." if drawn else ""
-    return "" if evaluation.level is None else f"In brackets: {100 * evaluation.level:g} % intervals."
+    drawn = [one for one in evaluation.comparisons if one.draws.shape[-1]]
+    groups = "" if evaluation.n_groups is None else f" of whole groups ({evaluation.n_groups:,})"
+    return f"In brackets: {100 * drawn[0].level:g} % intervals by resampling{groups}." if drawn else ""
 
 
-def _marks_words(evaluation: Evaluation | SummaryEvaluation) -> str:
-    if isinstance(evaluation, Evaluation) and evaluation.doubted:
+def _marks_words(evaluation: Evaluation) -> str:
+    if evaluation.doubted:
         return f"No best is marked: the direction of {', '.join(evaluation.doubted)} is in doubt."
     many = len(evaluation.methods) > 1
     return "Bold: best; italics: second. A difference smaller than the intervals may be chance." if many else ""

@@ -17,10 +17,6 @@ from .live import Epoch as Epoch
 from .live import LiveGate as LiveGate
 from .live_state import live_of as live_of
 from .names import row_ids as row_ids
-from .partial import PartialGate as PartialGate
-from .partial import ladders_of as ladders_of
-from .partial import rows_needed as rows_needed
-from .partial_file import partial_gate_of as partial_gate_of
 from .plan import TARGETS as TARGETS
 from .plan import Plan as Plan
 from .plan import coverage_table as coverage_table

@@ -18,7 +18,7 @@ from vecuq.gate.deciding import Decider
 from vecuq.gate.gate import Gate
 from vecuq.gate.rule import Labelled, Rule
 from vecuq.gate.scoring import WEIGHTED, can_weigh, columns_in, usable_guard, usable_model, usable_order
-from vecuq.gate.sense import COUNTS, GateHeader, check_gate
+from vecuq.gate.sense import GateHeader, as_rows, check_gate
 from vecuq.gate.settings import GateSettings, Learned
 from vecuq.gate.target import Target
 from vecuq.gate.units import ALL, Units
@@ -45,7 +45,6 @@ def parts_of(gate: Gate) -> tuple[str, dict[str, Any], dict[str, Array]]:
 def _arrays_of(learned: Learned) -> dict[str, Any]:
     labelled, rates = learned.labelled, learned.rates
     groups = np.empty(0, dtype=np.int64) if labelled.groups is None else labelled.groups.astype(np.int64)
-    counts = {} if labelled.counts is None else {COUNTS: labelled.counts}
     return {
         "ladder.thresholds": labelled.ladder.thresholds,
         "ladder.coverage": labelled.ladder.coverage,
@@ -56,19 +55,18 @@ def _arrays_of(learned: Learned) -> dict[str, Any]:
         "rates.probability": rates.probability,
         "rates.lower": rates.lower,
         "rates.upper": rates.upper,
-        **counts,
     }
 
 
 def gate_of(header: dict[str, Any], arrays: dict[str, Any], load: Callable[[bytes], Any]) -> Gate:
     """Put a gate together again; raise if a part of it makes no sense, by itself or beside the others."""
-    known = checked_header(header, GateHeader)
+    known, arrays = checked_header(header, GateHeader), as_rows(arrays)
     check_gate(known, arrays)
     target = Target(**structs.asdict(known.settings.target))
     settings = GateSettings(**{**structs.asdict(known.settings), "target": target})
     groups = arrays["labelled.groups"].astype(np.intp) if known.grouped else None
     ladder = Ladder(arrays["ladder.thresholds"], arrays["ladder.coverage"])
-    labelled = Labelled(ALL, arrays["labelled.scores"], arrays["labelled.losses"], groups, ladder, arrays.get(COUNTS))
+    labelled = Labelled(ALL, arrays["labelled.scores"], arrays["labelled.losses"], groups, ladder)
     units = Units(known.units.names, dict(known.units.of_category))
     places = arrays["labelled.units"].astype(np.intp)
     rules = tuple(Rule(**{**structs.asdict(rule), "threshold": _read(rule.threshold)}) for rule in known.rules)
@@ -127,6 +125,4 @@ def labels_checksum(learned: Learned) -> str:
     """Return what distinguishes the labelled rows, by their scores and labels, from any others."""
     digest = hashlib.sha256(learned.labelled.scores.tobytes())
     digest.update(learned.labelled.losses.tobytes())
-    if learned.labelled.counts is not None:
-        digest.update(learned.labelled.counts.tobytes())
     return digest.hexdigest()

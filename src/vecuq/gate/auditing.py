@@ -82,12 +82,9 @@ def are_own_rows(gate: Gate, scores: Array) -> bool:
     """Return whether rows are those that fitted a gate, all of them or a part: such rows cannot check its promise.
 
     All scores of one side come again on the other. Where half of the gate's scores occur once, as many as half of all
-    other rows have scores of their own, so that twenty rows do not repeat old scores by chance. Of rows that were only
-    counted nothing is known.
+    other rows have scores of their own, so that twenty rows do not repeat old scores by chance.
     """
     labelled = gate.learned_.labelled
-    if labelled.counts is not None:
-        return False
     own, times = np.unique(labelled.scores[np.isfinite(labelled.scores)], return_counts=True)
     new = scores[np.isfinite(scores)]
     if (times == 1).sum() < max(_FEWEST, len(labelled.scores) / 2) or len(new) < _FEWEST:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from vecuq._check import Array, warn_user
 from vecuq._draw import probability_words
-from vecuq.conformal import fewest_labels
+from vecuq.conformal import Ladder, fewest_labels
 from vecuq.errors import CalibrationWarning
 from vecuq.gate.plan import labels_needed, most_tried
 from vecuq.gate.rule import Labelled
@@ -29,7 +29,7 @@ def shortfall(settings: GateSettings, learned: Learned) -> str:
     n_labels = learned.labelled.n_rows
     # All that follows is about a promise with confidence.
     is_sure = settings.promise == "confidence" and settings.target.kind in ("accuracy", "quality")
-    if is_sure and learned.labelled.counts is None:
+    if is_sure:
         needed = labels_needed(learned.labelled, settings.target.allowed, settings.delta, settings.seed)
         fewest = fewest_labels(settings.target.allowed, settings.delta)
         said += (
@@ -64,8 +64,7 @@ def _accepted(learned: Learned) -> Labelled:
     found = learned.decider
     kept = [part.only(part.scores <= rule.threshold, "") for part, rule in zip(found.parts, found.rules, strict=True)]
     scores, losses = (np.concatenate([getattr(part, name) for part in kept]) for name in ("scores", "losses"))
-    counts = None if learned.labelled.counts is None else np.concatenate([part.counts for part in kept])
-    return replace(learned.labelled, scores=scores, losses=losses, counts=counts)
+    return replace(learned.labelled, scores=scores, losses=losses)
 
 
 def resemblance(labelled: Labelled, scores: Array) -> float | None:
@@ -78,18 +77,13 @@ def resemblance(labelled: Labelled, scores: Array) -> float | None:
 
     if labelled.groups is not None or min(labelled.n_rows, len(scores)) < _FEWEST:
         return None
-    if labelled.counts is not None:
-        return _resemblance_of_counts(labelled, scores)
     known, new = (np.nan_to_num(kept, nan=np.inf, posinf=np.inf) for kept in (labelled.scores, scores))
+    ends = ends_of_cells(labelled.ladder)
+    if np.isin(known, ends).all():  # so rows lie in a gate that vecuq 0.2 fitted to counts
+        new = ends[np.searchsorted(ends, new)]
     return float(ks_2samp(known, new, method="asymp").pvalue)
 
 
-def _resemblance_of_counts(labelled: Labelled, scores: Array) -> float:
-    """Return the p-value at the thresholds alone; a maximum over fewer points only makes it larger."""
-    from scipy.special import kolmogorov
-
-    steps, n, m = labelled.ladder.thresholds, labelled.n_rows, len(scores)
-    known = np.array([labelled.how_many(labelled.scores <= step) for step in steps]) / n
-    new = np.searchsorted(np.sort(scores), steps, side="right") / m
-    distance = float(np.abs(known - new).max(initial=0.0))
-    return float(kolmogorov(np.sqrt(n / (n + m) * m) * distance))
+def ends_of_cells(ladder: Ladder) -> Array:
+    """Return where the cells between thresholds end: at each, just beyond the last, and at rows without a score."""
+    return np.concatenate([ladder.thresholds, np.nextafter(ladder.thresholds[-1:], np.inf), [np.inf]])

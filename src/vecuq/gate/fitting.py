@@ -98,8 +98,7 @@ def rates_of(labelled: Labelled, settings: GateSettings) -> WrongRates:
         alone = np.zeros(len(cells), dtype=bool)
         alone[shuffled[np.unique(labelled.groups[scored][shuffled], return_index=True)[1]]] = True
     n_cells = len(labelled.ladder.thresholds) + 1
-    times = None if labelled.counts is None else labelled.counts[scored]
-    return wrong_rates(cells, labelled.losses[scored], n_cells, settings.delta, independent=alone, counts=times)
+    return wrong_rates(cells, labelled.losses[scored], n_cells, settings.delta, independent=alone)
 
 
 def _thresholds(

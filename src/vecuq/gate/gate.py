@@ -168,13 +168,6 @@ class Gate:
         self._warn_of_shortfall()
         return self
 
-    @classmethod
-    def from_counts(cls, model: Any, settings: GateSettings, learned: Learned) -> Gate:
-        """Return a gate that counts have just fitted; see :class:`vecuq.gate.PartialGate`."""
-        made = cls.from_learned(model, settings, learned)
-        made._warn_of_shortfall()
-        return made
-
     def _warn_of_shortfall(self) -> None:
         if self.target.is_certified and not self.certified_:
             warn_user(shortfall(self.settings, self.learned_), CalibrationWarning)
@@ -301,8 +294,7 @@ class Gate:
         learned = self.learned_
         kept = learned.kept
         if kept is None:
-            why = "fitted to counts" if learned.labelled.counts is not None else "loaded"
-            raise SettingError(f"A gate that was {why} keeps no labelled rows; fit it to rows to draw its picture.")
+            raise SettingError("A gate that was loaded keeps no labelled rows; fit it to rows to draw its picture.")
         scores = self.scoring.scores(rows)
         if len(scores) != len(kept) or not np.allclose(scores[kept], learned.labelled.scores, equal_nan=True):
             raise TableError(

@@ -73,12 +73,6 @@ def doubts_about(scores: Array, losses: Array) -> None:
     _warn_of(int((~wrong).sum()), int(wrong.sum()), np.stack(counts, axis=1))
 
 
-def doubts_about_counts(counts: NDArray[np.int64], n_steps: int) -> None:
-    """Warn as :func:`doubts_about` does, of counts of right and wrong rows by cell; the last has no score."""
-    right, wrong = (int(total) for total in counts.sum(axis=0))
-    _warn_of(right, wrong, counts[: n_steps + 1])
-
-
 def _warn_of(n_right: int, n_wrong: int, scored: NDArray[np.int64]) -> None:
     if not (n_right and n_wrong):
         all_are = "wrong" if n_wrong else "right"

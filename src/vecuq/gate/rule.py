@@ -50,36 +50,23 @@ class Rule:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Labelled rows of one unit: scores, losses, the groups that they come in, and thresholds made without labels.
-
-    With ``counts``, each score and loss stands for so many rows between the same two thresholds.
-    """
+    """Labelled rows of one unit: scores, losses, the groups that they come in, and thresholds made without labels."""
 
     unit: str
     scores: Array
     losses: Array
     groups: NDArray[np.intp] | None
     ladder: Ladder
-    counts: NDArray[np.int64] | None = None
 
     def only(self, rows: NDArray[np.bool_], unit: str) -> Labelled:
         """Return some of the rows as a unit of their own."""
         groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
-        counts = None if self.counts is None else self.counts[rows]
-        return Labelled(unit, self.scores[rows], self.losses[rows], groups, self.ladder, counts)
+        return Labelled(unit, self.scores[rows], self.losses[rows], groups, self.ladder)
 
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
-        return self.how_many(np.ones(len(self.scores), dtype=bool))
-
-    def how_many(self, chosen: NDArray[np.bool_]) -> int:
-        """Return how many rows were chosen."""
-        return int(chosen.sum() if self.counts is None else self.counts[chosen].sum())
-
-    def lost(self, chosen: NDArray[np.bool_]) -> float:
-        """Return the sum of the losses of some of the rows."""
-        return float((self.losses if self.counts is None else self.losses * self.counts)[chosen].sum())
+        return len(self.scores)
 
     @property
     def n_groups(self) -> int:
@@ -89,7 +76,7 @@ class Labelled:
     def rule_at(self, threshold: float, *, certified: bool, bound: float) -> Rule:
         """Return the rule of a threshold, with what the labels show there."""
         accepted = self.scores <= threshold
-        found = self.n_rows, self.n_groups, self.how_many(accepted), self.lost(accepted)
+        found = self.n_rows, self.n_groups, int(accepted.sum()), float(self.losses[accepted].sum())
         return Rule(self.unit, threshold, certified, *found, bound)
 
 
@@ -109,7 +96,7 @@ def decide(rows: Labelled, target: Target, delta: float) -> Rule:
 def acceptance(rows: Labelled, allowed: float, delta: float) -> Acceptance:
     """Walk over the thresholds for a mean loss of at most ``allowed``."""
     how = {"allowed": allowed, "delta": delta}
-    return accept_confidently(rows.scores, rows.losses, rows.ladder, groups=rows.groups, counts=rows.counts, **how)
+    return accept_confidently(rows.scores, rows.losses, rows.ladder, groups=rows.groups, **how)
 
 
 def _accuracy(rows: Labelled, target: Target, delta: float) -> Rule:
@@ -122,7 +109,7 @@ def _flag_recall(rows: Labelled, target: Target, delta: float) -> Rule:
     """Accept as much as leaves a share of the wrong rows flagged: misses only grow outwards, so delta is not shared."""
     failed, steps, allowed = rows.losses > 0.5, len(rows.ladder.thresholds), 1.0 - target.value
     how = {"allowed": allowed, "delta": delta}
-    p_values = missed_p_values(rows.scores, failed, rows.ladder, groups=rows.groups, counts=rows.counts, **how)
+    p_values = missed_p_values(rows.scores, failed, rows.ladder, groups=rows.groups, **how)
     last = walk_outwards(p_values, delta * (np.arange(steps) == 0)).last
     threshold = float(rows.ladder.thresholds[last]) if last >= 0 else -np.inf
     return _bounded(rows, threshold, certified=last >= 0, delta=delta / max(steps, 1))
@@ -135,7 +122,7 @@ def _flag_precision(rows: Labelled, target: Target, delta: float) -> Rule:
     mirrored = Ladder(np.nextafter(-steps, -np.inf), 1.0 - rows.ladder.coverage[::-1])
     # A row without a score is flagged whatever the threshold.
     scores = np.where(np.isnan(rows.scores), -np.inf, -rows.scores)
-    turned = Labelled(rows.unit, scores, 1.0 - rows.losses, rows.groups, mirrored, rows.counts)
+    turned = Labelled(rows.unit, scores, 1.0 - rows.losses, rows.groups, mirrored)
     found = acceptance(turned, 1.0 - target.value, delta)
     threshold = float(steps[found.walk.last]) if found.certified else -np.inf
     return _bounded(rows, threshold, certified=found.certified, delta=delta / max(len(steps), 1))
@@ -145,9 +132,8 @@ def _cost(rows: Labelled, target: Target, delta: float) -> Rule:
     """Accept up to where errors and reviews cost least on the labelled rows; the bound holds for every threshold."""
     thresholds = np.concatenate([[-np.inf], rows.ladder.thresholds])
     places = np.searchsorted(thresholds, rows.scores, side="left")
-    weighted = rows.losses if rows.counts is None else rows.losses * rows.counts
-    counts = np.bincount(places, weights=rows.counts, minlength=len(thresholds) + 1).cumsum()[: len(thresholds)]
-    lost = np.bincount(places, weights=weighted, minlength=len(thresholds) + 1).cumsum()[: len(thresholds)]
+    counts = np.bincount(places, minlength=len(thresholds) + 1).cumsum()[: len(thresholds)]
+    lost = np.bincount(places, weights=rows.losses, minlength=len(thresholds) + 1).cumsum()[: len(thresholds)]
     n, share = max(rows.n_rows, 1), delta / (2 * len(thresholds))
     costs = (target.cost_wrong * lost + target.cost_review * (n - counts)) / n
     best = int(np.argmin(costs))
@@ -189,6 +175,5 @@ def _bounded(rows: Labelled, threshold: float, *, certified: bool, delta: float)
 def _rate_upper(losses: Array, rows: Labelled, delta: float) -> float:
     """Return an upper bound on the mean of other losses of the rows: exact for right or wrong, else by betting."""
     if rows.groups is None and np.isin(losses, (0.0, 1.0)).all():
-        lost = losses.sum() if rows.counts is None else (losses * rows.counts).sum()
-        return float(error_rate_upper(lost, rows.n_rows, delta))
+        return float(error_rate_upper(losses.sum(), rows.n_rows, delta))
     return mean_loss_upper(losses if rows.groups is None else group_means(losses, rows.groups), delta)

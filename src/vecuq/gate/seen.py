@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,33 +40,19 @@ class SeenCounts:
         """Whether so many rows are among those held back that these cannot set the thresholds."""
         return self.held / max(self.n_rows, 1) > _FEW
 
-    def __add__(self, other: SeenCounts) -> SeenCounts:
-        return SeenCounts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
-
 
 def unseen_rows(model: Any, rows: Any, n_rows: int) -> Seen:
     """Leave out labelled rows that fitted the map, where more match it than chance explains; refuse the weights' rows.
 
     Discrete scores match honestly: the held-back rows of the model show how often.
     """
-    counts, map_rows = seen_in(model, rows, n_rows)
+    counts, map_rows = _seen_in(model, rows, n_rows)
     left_out = _leave_out(model, counts)
     usable = ~map_rows if left_out else np.ones(n_rows, dtype=bool)
     return Seen(usable, among_held_back=counts.among_held_back)
 
 
-def usable_counts(model: Any, counts: SeenCounts, *, own_thresholds: bool) -> bool:
-    """Return whether counted rows that match the map's are left out; refuse what cannot be certified from counts."""
-    left_out = _leave_out(model, counts)
-    if own_thresholds and counts.among_held_back:
-        raise CalibrationError(
-            f"{counts.held:,} of {counts.n_rows:,} labelled rows are among those that the model held back, so other "
-            f"rows must set the thresholds. Give rows without labels: PartialGate(gate, unlabelled=rows)."
-        )
-    return left_out
-
-
-def seen_in(model: Any, rows: Any, n_rows: int) -> tuple[SeenCounts, NDArray[np.bool_]]:
+def _seen_in(model: Any, rows: Any, n_rows: int) -> tuple[SeenCounts, NDArray[np.bool_]]:
     """Return how many labelled rows match those that a model was made of, and which match the map's or may do so.
 
     Of many rows a model remembers a random sample only; of the others nobody knows.

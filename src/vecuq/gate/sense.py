@@ -11,6 +11,7 @@ from msgspec import Struct
 from vecuq._check import in_range, one_of, unique_names
 from vecuq._files import POSITIVE, RISING, SORTED, Count, NotNegative, Numbers, Rate, Share, between, check_arrays
 from vecuq.conformal import error_rate_p_values
+from vecuq.errors import ModelFileError
 from vecuq.gate.plan import TARGETS
 from vecuq.gate.scoring import WEIGHTED
 from vecuq.gate.target import KINDS
@@ -106,8 +107,8 @@ class GateHeader(Struct):
             raise ValueError("the table is not about the usual accuracies")
 
 
-# How many rows each labelled score stands for, in a gate that was fitted to counts.
-COUNTS = "labelled.counts"
+# How many rows each labelled score stands for, in a gate that vecuq 0.2 fitted to counts; and how many there may be.
+_COUNTS, _MOST_ROWS = "labelled.counts", 20_000_000
 _TABLE = {
     "ladder.thresholds": Numbers("steps", RISING),
     "ladder.coverage": Numbers("steps", SORTED, between(0.0, 1.0)),
@@ -118,6 +119,25 @@ _TABLE = {
     "rates.upper": Numbers("cells", SORTED, between(0.0, 1.0)),
     "model": Numbers("bytes", dtype="uint8"),
 }
+
+
+def as_rows(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return the arrays of a gate with one labelled score per row, also where vecuq 0.2 kept counts of them."""
+    if _COUNTS not in arrays:
+        return arrays
+    names, times = ("labelled.scores", "labelled.losses", "labelled.units"), arrays[_COUNTS]
+    check_arrays(arrays, {_COUNTS: Numbers("rows", POSITIVE, dtype="int64")})
+    if any(arrays[name].shape != times.shape for name in names):
+        raise ValueError(f"{_COUNTS!r} must hold one number per labelled score")
+    if len(arrays["labelled.groups"]) or not np.isin(arrays["labelled.losses"], (0.0, 1.0)).all():
+        raise ValueError("rows that were counted are right or wrong, and come in no groups")
+    if times.sum(dtype=float) > _MOST_ROWS:
+        raise ModelFileError(
+            f"It was fitted to counts of {times.sum(dtype=float):,.0f} rows, and a gate now keeps at most "
+            f"{_MOST_ROWS:,}. Draw some with `vecuq sample` and fit it to these."
+        )
+    found = {name: array for name, array in arrays.items() if name != _COUNTS}
+    return {**found, **{name: np.repeat(found[name], times) for name in names}}
 
 
 def check_gate(known: GateHeader, arrays: dict[str, Any]) -> None:
@@ -135,38 +155,27 @@ def check_gate(known: GateHeader, arrays: dict[str, Any]) -> None:
         raise ValueError("'labelled.groups' must name one group per labelled row, or none")
     if len(groups) and not np.array_equal(np.unique(groups), np.arange(groups.max() + 1)):
         raise ValueError("the groups are not numbered from 0 on")
-    times = _times(known, arrays, sizes["rows"])
     bands = [arrays[f"rates.{name}"] for name in ("lower", "probability", "upper")]
     if (bands[0] > bands[1]).any() or (bands[1] > bands[2]).any():
         raise ValueError("a probability lies outside its interval")
     losses, thresholds = arrays["labelled.losses"], arrays["ladder.thresholds"]
     for k, rule in enumerate(known.rules):
         part = units == k
-        _check_rule(rule, scores[part], losses[part], times[part], thresholds)
+        _check_rule(rule, scores[part], losses[part], thresholds)
         _check_promise(known.settings, rule)
         if rule.n_groups != (len(np.unique(groups[units == k])) if known.grouped else 0):
             raise ValueError("a rule counts other groups than there are")
-    _check_table(known, scores, losses, times, thresholds)
+    _check_table(known, scores, losses, thresholds)
 
 
-def _times(known: GateHeader, arrays: dict[str, Any], n_rows: int) -> Any:
-    """Return how many rows each labelled score stands for; raise if that makes no sense."""
-    if COUNTS not in arrays:
-        return np.ones(n_rows, dtype=np.int64)
-    check_arrays(arrays, {COUNTS: Numbers("rows", POSITIVE, dtype="int64")}, rows=n_rows)
-    if known.grouped or not np.isin(arrays["labelled.losses"], (0.0, 1.0)).all():
-        raise ValueError("rows that were counted are right or wrong, and come in no groups")
-    return arrays[COUNTS]
-
-
-def _check_rule(rule: RuleHeader, scores: Any, losses: Any, times: Any, thresholds: Any) -> None:
+def _check_rule(rule: RuleHeader, scores: Any, losses: Any, thresholds: Any) -> None:
     """Raise if a rule does not say what the labelled rows show."""
     if isinstance(rule.threshold, str):
         one_of("the threshold", rule.threshold, ("all", "none"))
-    if rule.n_labels != times.sum():
+    if rule.n_labels != len(scores):
         raise ValueError("a rule counts other labelled rows than there are")
     if isinstance(rule.threshold, float):
-        _check_threshold(rule.threshold, rule.n_accepted, rule.n_errors, scores, losses, times, thresholds)
+        _check_threshold(rule.threshold, rule.n_accepted, rule.n_errors, scores, losses, thresholds)
     if rule.certified and not rule.n_accepted:
         raise ValueError("a rule is certified and accepts nothing")
     if not 0 <= rule.n_errors <= rule.n_accepted + 1e-6:
@@ -189,22 +198,20 @@ def _check_promise(settings: SettingsHeader, rule: RuleHeader) -> None:
             raise ValueError("a rule is certified, and its errors do not prove it")
 
 
-def _check_table(known: GateHeader, scores: Any, losses: Any, times: Any, thresholds: Any) -> None:
+def _check_table(known: GateHeader, scores: Any, losses: Any, thresholds: Any) -> None:
     """Raise if a line of the table does not say what the labelled rows show."""
     for line in known.table:
         if line.threshold is not None:
-            _check_threshold(line.threshold, line.accepted, line.wrong, scores, losses, times, thresholds)
+            _check_threshold(line.threshold, line.accepted, line.wrong, scores, losses, thresholds)
         elif line.accepted or line.wrong:
             raise ValueError("a line of the table accepts rows without a threshold")
-        if abs(line.coverage * max(times.sum(), 1) - line.accepted) > 1e-6 + 1e-12 * line.accepted:
+        if abs(line.coverage * max(len(scores), 1) - line.accepted) > 1e-6 + 1e-12 * line.accepted:
             raise ValueError("a line of the table has another coverage than its accepted rows")
 
 
-def _check_threshold(
-    at: float, accepted: int, lost: float, scores: Any, losses: Any, times: Any, thresholds: Any
-) -> None:
+def _check_threshold(at: float, accepted: int, lost: float, scores: Any, losses: Any, thresholds: Any) -> None:
     if at not in thresholds:
         raise ValueError("a threshold is not one of the ladder")
     below = scores <= at
-    if accepted != int(times[below].sum()) or abs(lost - (losses * times)[below].sum()) > 1e-6:
+    if accepted != int(below.sum()) or abs(lost - losses[below].sum()) > 1e-6:
         raise ValueError("other rows or errors are counted than the threshold accepts")

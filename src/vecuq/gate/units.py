@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,13 +50,8 @@ def units_of(by: Sequence[str], *, allowed: float, delta: float) -> Units:
     >>> units_of(["a"] * 400 + ["b"] * 10 + ["c"] * 12, allowed=0.1, delta=0.1).pooled
     ('b', 'c')
     """
-    found, counts = np.unique(np.asarray(by, dtype=object).astype(str), return_counts=True)
-    counted = {str(name): int(count) for name, count in zip(found, counts, strict=True)}
-    return units_of_counts(counted, allowed=allowed, delta=delta)
-
-
-def units_of_counts(counts: Mapping[str, int], *, allowed: float, delta: float) -> Units:
-    """Return what :func:`units_of` does, by the number of labels of each category."""
+    found, times = np.unique(np.asarray(by, dtype=object).astype(str), return_counts=True)
+    counts = {str(name): int(count) for name, count in zip(found, times, strict=True)}
     enough = _TIMES * fewest_labels(min(allowed, 0.5), delta / 2, errors=1)
     own = [name for name in sorted(counts) if counts[name] >= enough]
     few = [name for name in sorted(counts) if counts[name] < enough]

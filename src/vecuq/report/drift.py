@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vecuq._draw import Section, Sheet, paragraph, probability_words, sheet_table
-from vecuq.monitor import DriftCounts, Moved
+from vecuq.monitor import Moved, drift_test
 from vecuq.report.plain import percent
 from vecuq.report.subject import Subject
 
@@ -51,8 +51,8 @@ def drift_of(subject: Subject) -> Drift:
     if not subject.n_scored:
         return Drift(why_not="No new row has a score.")
     rows = subject.drawn(np.arange(subject.n_rows))
-    counts = DriftCounts(subject.ranker).update(subject.ranker.as_table(subject.values[rows]))
-    return Drift(counts.test(), n_drawn=len(rows))
+    tested = drift_test(subject.ranker, subject.ranker.as_table(subject.values[rows]))
+    return Drift(tested, n_drawn=len(rows))
 
 
 def drift_section(subject: Subject, drift: Drift) -> Section:

@@ -68,9 +68,6 @@ from .part_inputs import address_of as address_of
 from .part_inputs import common_reader as common_reader
 from .part_inputs import rows_of as rows_of
 from .part_jobs import Engine as Engine
-from .parts import drift_part as drift_part
-from .parts import evaluation_part as evaluation_part
-from .parts import gate_part as gate_part
 from .places import refuse_place as refuse_place
 from .report_inputs import About as About
 from .reporting import Reported as Reported

@@ -11,13 +11,12 @@ from vecuq import evaluation
 from vecuq._check import Array, warn_user
 from vecuq._draw import Sheet
 from vecuq.errors import MissingValueWarning, VecuqError, VecuqWarning
-from vecuq.evaluation import Bootstrap, Evaluation, SummaryEvaluation, Verdict
+from vecuq.evaluation import Bootstrap, Evaluation, Verdict
 from vecuq.ranker import Settings, fit_ranker
 from vecuq.table import RESERVED, PathLike, ScoreTable, TableLike, TableReader, warn_of_columns
 from vecuq.workflows.directions import recorded_directions
 from vecuq.workflows.evaluation_files import curves_ending, refuse_outputs, table_ending, write_both, write_sheets
 from vecuq.workflows.labels import Labels, group_column, label_columns, score_columns
-from vecuq.workflows.large import evaluate_large, is_large
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,12 +56,8 @@ def evaluate(
     curves: PathLike | None = None,
     formulas: bool = True,
     force: bool = False,
-) -> Evaluation | SummaryEvaluation:
+) -> Evaluation:
     """Evaluate every score column of a table with labels, and its ``uncertainty`` if it has one.
-
-    A large table (5 million rows of parquet, 512 MiB of another format) is counted, not kept: the numbers come from a
-    summary, each with how far it may be off (:class:`vecuq.evaluation.SummaryEvaluation`). With ``group``, which counts
-    cannot give, all rows are read into memory.
 
     Without ``flip``, columns are flipped that were when the table was scored, if its format keeps that (parquet and
     Arrow do). A column is doubted if nothing says in which direction it points, and the other one looks better.
@@ -80,10 +75,6 @@ def evaluate(
     refuse_outputs([path for path in (out, curves) if path is not None], reads=[table], force=force)
     reader = TableReader(table)
     said = recorded_directions(reader.schema)
-    if group is None and is_large(table):
-        return _evaluate_large(
-            reader, labels, said, columns, flip, metrics, bootstrap, out=out, curves=curves, formulas=formulas
-        )
     whole = reader.whole()
     truth = label_columns(whole, labels, scores=columns or ())
     groups = group_column(whole, group, scores=columns or ())
@@ -100,33 +91,6 @@ def evaluate(
     unsaid = {*scores.columns} - {*said} if flip is None else set()
     doubted = tuple(name for name in evaluation.best_upside_down(found) if name in unsaid)
     found = replace(found, flipped=tuple(sorted(scores.flipped)), doubted=doubted)
-    write_both(found, out, drawn, curves, formulas=formulas)
-    return found
-
-
-def _evaluate_large(
-    reader: TableReader,
-    labels: Labels,
-    said: Mapping[str, bool],
-    columns: Sequence[str] | None,
-    flip: Sequence[str] | None,
-    metrics: Sequence[str] | None,
-    bootstrap: Bootstrap | None,
-    *,
-    out: PathLike | None,
-    curves: PathLike | None,
-    formulas: bool,
-) -> SummaryEvaluation:
-    """Evaluate a table that is counted, and write what is wanted."""
-
-    def directed(first: pa.Table) -> ScoreTable:
-        scores = _directed(first, labels, columns, flip, said, others=(P_WRONG,))
-        if columns is None:
-            _warn_unread(first, {*scores.columns, *labels.named().values(), P_WRONG})
-        return scores
-
-    how = {"metrics": metrics, "bootstrap": bootstrap, "curves": curves is not None}
-    found, drawn = evaluate_large(reader, labels, directed, columns=columns, **how)  # type: ignore[arg-type]
     write_both(found, out, drawn, curves, formulas=formulas)
     return found
 

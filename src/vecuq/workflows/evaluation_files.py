@@ -11,7 +11,7 @@ from vecuq import evaluation
 from vecuq._draw import FORMATS, Sheet, as_csv
 from vecuq._files import atomic_files, refuse_unwritable, write_atomic
 from vecuq.errors import SettingError
-from vecuq.evaluation import Evaluation, SelectiveCurves, SummaryEvaluation
+from vecuq.evaluation import Evaluation, SelectiveCurves
 from vecuq.table import PathLike, TableLike, write_batches
 from vecuq.workflows.contents import kind_to_write
 from vecuq.workflows.places import refuse_overwriting, refuse_replacing
@@ -30,7 +30,7 @@ def refuse_outputs(outputs: Iterable[PathLike], *, reads: Sequence[TableLike], f
 
 
 def write_both(
-    found: Evaluation | SummaryEvaluation,
+    found: Evaluation,
     out: PathLike | None,
     drawn: Sequence[SelectiveCurves] | None,
     curves: PathLike | None,
@@ -48,14 +48,13 @@ def write_both(
             write_curves(drawn, new[-1], formulas=formulas)
 
 
-def write_evaluation(found: Evaluation | SummaryEvaluation, out: PathLike, *, formulas: bool = True) -> None:
+def write_evaluation(found: Evaluation, out: PathLike, *, formulas: bool = True) -> None:
     """Write an evaluation by the ending of the file: csv with one line per number, or a table per task (md, tex)."""
     if table_ending(out) == "csv":
         rows = (*found.rows(), *(found.calibration.rows() if found.calibration else ()))
         write_sheets([Sheet("evaluation", "Every metric of every score", rows)], out, formulas=formulas)
     else:
-        sheets = found.sheets() if isinstance(found, SummaryEvaluation) else evaluation.task_sheets(found)
-        write_sheets(sheets, out)
+        write_sheets(evaluation.task_sheets(found), out)
 
 
 def write_sheets(sheets: Sequence[Sheet], out: PathLike, *, formulas: bool = True) -> None:

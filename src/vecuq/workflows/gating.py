@@ -16,7 +16,6 @@ from vecuq.table import PathLike, TableLike
 from vecuq.workflows.answer_rows import AnswerFiles
 from vecuq.workflows.evaluation_files import curves_ending, refuse_outputs
 from vecuq.workflows.labelled_rows import LabelColumns, LabelledRows, read_labelled
-from vecuq.workflows.large import counts_suffice, gate_large, is_large
 from vecuq.workflows.places import ANSWERS, kind_word, load_any_model, refuse_place
 
 PICTURES = ("png", "svg", "csv")
@@ -39,8 +38,6 @@ def gate(
     **target: Any,
 ) -> Gate:
     """Fit a gate to a saved model and a table of labelled rows, and save it.
-
-    A large table is counted, not kept, where counts suffice (:class:`vecuq.gate.PartialGate`); the gate is the same.
 
     Parameters
     ----------
@@ -80,12 +77,6 @@ def gate(
     others = found.held_back() if of_answers else None
     if unlabelled is not None:
         others = read_unlabelled(found, _like(labelled, unlabelled))
-    table = cast("TableLike", labelled)
-    if picture is None and counts_suffice(made, labels, found) and is_large(table):
-        counted = gate_large(made, table, labels, unlabelled=others, simultaneous=simultaneous)
-        if counted is not None:
-            write_atomic(out, counted.to_bytes())
-            return counted
     rows = _read(found, labelled, labels)
     made.fit(rows.rows, rows.correct, groups=rows.groups, by=rows.by, simultaneous=simultaneous, unlabelled=others)
     content = (found.with_gate(made, made=rows.making.over()) if of_answers else made).to_bytes()
