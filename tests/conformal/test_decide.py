@@ -244,6 +244,13 @@ def test_a_rate_that_cannot_be_delivered_is_refused_everywhere(ranker, method):
         getattr(VecUQ().fit(ROWS), method)(*([] if method == "threshold" else [NEW]), 0.001)
 
 
+@pytest.mark.parametrize("alpha", [1e-300, 5e-324])
+def test_an_alpha_near_zero_is_refused_in_one_line_however_many_rows_it_needs(alpha):
+    with pytest.raises(SettingError) as caught:
+        deliverable(alpha, 30)
+    assert len(str(caught.value)) < 200
+
+
 def test_by_needs_more_rows_and_says_how_many(ranker):
     with pytest.raises(SettingError, match=r"method='by' over 300 rows needs at least \d+ held-back rows"):
         ranker.select(NEW, 0.01, method="by")

@@ -57,7 +57,6 @@ odd_values = st.one_of(
 
 
 def places_in(value, before=()):
-    """Every place in a nested value at which something else could stand."""
     yield before
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in inner:
@@ -65,7 +64,6 @@ def places_in(value, before=()):
 
 
 def at(whole, place):
-    """What stands at a place."""
     for key in place:
         whole = whole[key]
     return whole

@@ -29,7 +29,6 @@ def values_in(content, ending, columns):
 
 
 def matrix(columns):
-    """The cells of some columns as numbers."""
     return np.column_stack([np.array([number_in(cell) for cell in column], dtype=float) for column in columns])
 
 

@@ -31,7 +31,6 @@ def parquet_of_one_text():
 def arrow_of_one_text():
     """A feather file with a text column of 1,280 MiB, packed by zstd."""
     ends = np.array([0, 640, 1280]) * MEBIBYTE
-    # Zeros that are only read take no memory.
     text = pa.Array.from_buffers(pa.large_string(), 2, [None, pa.py_buffer(ends), pa.py_buffer(bytes(1280 * MEBIBYTE))])
     sink = io.BytesIO()
     table = pa.table({"entropy": [0.5, 0.5], "knn": [0.5, 0.5], "note": text})
@@ -52,7 +51,6 @@ def npz_of_zeros():
     size = len(head.getvalue()) + times * MEBIBYTE
     body, directory = b"", b""
     for name in (b"entropy.npy", b"knn.npy"):
-        # The checksum is wrong, which a reader sees only after it has unpacked everything.
         facts = struct.pack("<HHHHHIIIHH", 20, 0, 8, 0, 33, 1, len(data), size, len(name), 0)
         directory += b"PK\x01\x02\x14\x00" + facts + struct.pack("<HHHII", 0, 0, 0, 0, len(body)) + name
         body += b"PK\x03\x04" + facts + name + data

@@ -56,7 +56,6 @@ def as_csv(columns):
 
 @cache
 def workspace():
-    """The files of a folder in which every command has work to do."""
     known, new, labelled = rows(60, 0), rows(12, 3), rows(120, 21)
     answers, wrong = sampled_answers(60, 10)
     lines = [{"id": f"q{k}", "label": int(w), **a} for k, (a, w) in enumerate(zip(answers, wrong, strict=True))]

@@ -11,7 +11,7 @@ import pytest
 from hunting import bounded
 from manners import contents, run_command
 
-MANIFEST, JOB, PART = "_vecuq_manifest.json", ".vecuq-job", ".vecuq-0a1b2c3d-planted.part"
+MANIFEST, BESIDE = "_vecuq_manifest.json", "data.vecuq-part"
 EIGHT_DAYS = 8 * 24 * 3600  # tar keeps times: what is that old is taken for the rest of a dead job
 
 
@@ -45,42 +45,23 @@ FILE_JOBS = {
 
 def nothing_else_changes(work, words):
     """Run a command; all but the folder `data` is as it was, whatever the command thinks of it."""
-    root = work.parent
-    before = contents(root)
+    before = outside(work)
     with bounded(seconds=10):
         done = run_command(words, work)
     assert done.code in (0, 1, 2), done
     assert "Traceback" not in done.stderr
     assert "unexpected" not in done.stderr
-
-    def outside(found):
-        return {name: one for name, one in found.items() if not name.startswith(("work/data/", "work/.scratch"))}
-
-    assert outside(contents(root)) == outside(before)
+    assert outside(work) == before
     return done
 
 
-# A journal of moves -------------------------------------------------------------------------------------------------
+def outside(work):
+    found = contents(work.parent)
+    return {name: one for name, one in found.items() if not name.startswith(("work/data/", "work/.scratch"))}
 
 
-def planted(folder, records, name=PART):
-    """A hidden folder as a killed job would have left it, with a journal and one old file."""
-    part = folder / name
-    (part / "old").mkdir(parents=True)
-    (part / "old" / "0").write_text("of the attacker")
-    (part / "lock").touch()
-    (part / "moves.json").write_text(json.dumps(records))
-    return part
-
-
-def as_old_as_a_dead_job(part):
-    os.utime(part, (time.time() - EIGHT_DAYS,) * 2)
-
-
-def record(final, target, old):
-    """What a journal says of one file: where it lies, and that it is as the job left it."""
-    facts = target.stat()
-    return {"final": final, "old": old, "size": facts.st_size, "time": facts.st_mtime_ns}
+def is_link(path):
+    path.symlink_to(path.parents[2] / "home" / "dear.txt")
 
 
 def ways_to(target, folder):
@@ -91,36 +72,27 @@ def ways_to(target, folder):
     return {"absolute": str(target), "climbs": os.path.relpath(target, folder), "link": f"link/{target.name}"}
 
 
-@pytest.mark.parametrize("old", ["0", None], ids=["overwrites", "deletes"])
+def plant_journals(folder, home):
+    """Hidden folders as a killed job of vecuq 0.2 left them, with journals of moves that name files of the user."""
+    for number, final in enumerate([*ways_to(home / "dear.txt", folder).values()] * 2):
+        part, facts = folder / f".vecuq-0a1b2c3d-{number}.part", (home / "dear.txt").stat()
+        (part / "old").mkdir(parents=True)
+        (part / "old" / "0").write_text("of the attacker")
+        (part / "lock").touch()
+        (part / "old" / "1").symlink_to(home)
+        old = "0" if number < 3 else None  # overwritten or deleted
+        record = {"final": final, "old": old, "size": facts.st_size, "time": facts.st_mtime_ns}
+        (part / "moves.json").write_text(json.dumps([record]))
+        os.utime(part, (time.time() - EIGHT_DAYS,) * 2)
+    (folder / ".vecuq-0a1b2c3d-link.part").symlink_to(home)
+    (folder / ".vecuq-0a1b2c3d-pipe.part").mkdir()
+    os.mkfifo(folder / ".vecuq-0a1b2c3d-pipe.part" / "moves.json")
+
+
 @pytest.mark.parametrize("job", FILE_JOBS)
-def test_a_journal_beside_the_output_moves_no_file_of_the_user(place, job, old):
-    for number, way in enumerate(("absolute", "climbs", "link")):
-        target = place.parent / "home" / f"{way}.txt"
-        target.write_text("dear to somebody")
-        final = ways_to(target, place / "data")[way]
-        part = planted(place / "data", [record(final, target, old)], f"{PART[:-5]}{number}.part")
-        as_old_as_a_dead_job(part)
-    nothing_else_changes(place, FILE_JOBS[job])
-
-
-def test_a_journal_may_not_be_a_pipe(place):
-    part = planted(place / "data", [])
-    (part / "moves.json").unlink()
-    os.mkfifo(part / "moves.json")
-    as_old_as_a_dead_job(part)
-    nothing_else_changes(place, FILE_JOBS["score"])
-
-
-def test_what_links_lead_to_is_not_swept_away(place):
-    part = planted(place / "data", [])
-    (part / "old" / "1").symlink_to(place.parent / "home")
-    (part / "new").symlink_to(place.parent / "home" / "dear")
-    as_old_as_a_dead_job(part)
-    (place / "data" / f"{PART[:-5]}2.part").symlink_to(place.parent / "home")
-    nothing_else_changes(place, FILE_JOBS["score"])
-
-
-# A manifest, a job that was stopped ---------------------------------------------------------------------------------
+def test_a_journal_beside_the_output_moves_no_file_of_the_user(place, job):
+    plant_journals(place / "data", place.parent / "home")
+    assert nothing_else_changes(place, FILE_JOBS[job]).code == 0
 
 
 def honest(place, job):
@@ -129,73 +101,25 @@ def honest(place, job):
     return json.loads((place / "data" / MANIFEST).read_text())
 
 
-def lies(place):
-    """Names of outputs that lead out of the folder, to a file and to a folder each."""
-    home, data = place.parent / "home", place / "data"
-    return [one for target in (home / "dear.txt", home / "dear") for one in ways_to(target, data).values()]
-
-
+@pytest.mark.parametrize("more", ["--force", "--resume", "--jobs=1"])
 @pytest.mark.parametrize("job", FOLDER_JOBS)
-def test_a_manifest_names_no_file_outside(place, job):
-    manifest = honest(place, job)
-    manifest["parts"] += [{**manifest["parts"][0], "output": name} for name in lies(place)]
-    (place / "data" / MANIFEST).write_text(json.dumps(manifest))
-    nothing_else_changes(place, (*FOLDER_JOBS[job], "--force"))
-
-
-def stopped(place, **fields):
-    """The state of a job that was stopped before its first part, as an attacker would write it."""
-    manifest = honest(place, "score")
-    for path in [*(place / "data").glob("p*"), place / "data" / MANIFEST]:
-        path.unlink()
-    fields = {name: find(place) for name, find in fields.items()}
-    kept = {name: manifest[name] for name in ("vecuq", "job", "model", "options")}
-    inputs = [{name: part[name] for name in ("input", "output", "size", "stamp")} for part in manifest["parts"]]
-    (place / "data" / JOB).mkdir()
-    about = {**kept, "inputs": inputs, "run": "ab" * 8, "replaces": [], **fields}
-    (place / "data" / JOB / "job.json").write_text(json.dumps(about))
+def test_a_manifest_and_a_stopped_job_name_no_file_outside(place, job, more):
+    manifest, home, data = honest(place, job), place.parent / "home", place / "data"
+    lies = [one for target in (home / "dear.txt", home / "dear") for one in ways_to(target, data).values()]
+    manifest["parts"] += [{**manifest["parts"][0], "output": name} for name in lies]
+    (data / MANIFEST).write_text(json.dumps(manifest))
+    (data / ".vecuq-job").mkdir()  # where vecuq 0.2 kept the state of a job
+    about = {**manifest, "inputs": manifest["parts"], "run": "../../../home", "replaces": lies}
+    (data / ".vecuq-job" / "job.json").write_text(json.dumps(about))
+    nothing_else_changes(place, (*FOLDER_JOBS[job], more))
 
 
 @pytest.mark.parametrize("more", ["--force", "--resume"])
-def test_a_stopped_job_replaces_no_file_outside(place, more):
-    stopped(place, replaces=lies)
+@pytest.mark.parametrize("name", [MANIFEST, "p0.parquet", "p1.parquet", ".vecuq-job"])
+@pytest.mark.parametrize("make", [os.mkfifo, is_link], ids=["pipe", "link"])
+def test_a_pipe_or_a_link_in_the_output_is_not_waited_for_nor_written_through(place, make, name, more):
+    make(place / "data" / name)
     nothing_else_changes(place, (*FOLDER_JOBS["score"], more))
-
-
-@pytest.mark.parametrize("more", ["--force", "--resume"])
-def test_a_stopped_job_works_in_no_folder_outside(place, more):
-    stopped(place, run=lambda _: "../../../home")
-    nothing_else_changes(place, (*FOLDER_JOBS["score"], more))
-
-
-@pytest.mark.parametrize("name", [MANIFEST, f"{JOB}/job.json"])
-def test_a_pipe_in_place_of_a_state_is_not_waited_for(place, name):
-    (place / "data" / name).parent.mkdir(exist_ok=True)
-    os.mkfifo(place / "data" / name)
-    nothing_else_changes(place, (*FOLDER_JOBS["score"], "--resume"))
-
-
-@pytest.mark.parametrize("more", ["--force", "--resume"])
-@pytest.mark.parametrize("name", [MANIFEST, "p0.parquet", "p1.parquet"])
-def test_a_link_in_place_of_an_output_is_not_written_through(place, name, more):
-    (place / "data" / name).symlink_to(place.parent / "home" / "dear.txt")
-    nothing_else_changes(place, (*FOLDER_JOBS["score"], more))
-
-
-@pytest.mark.parametrize("more", ["--force", "--resume"])
-def test_a_link_in_place_of_the_state_of_a_job_is_not_written_through(place, more):
-    (place / "data" / JOB).symlink_to(place.parent / "home" / "dear")
-    nothing_else_changes(place, (*FOLDER_JOBS["score"], more))
-
-
-def test_without_force_a_folder_that_holds_something_is_left_alone(place):
-    (place / "data" / MANIFEST).write_text(json.dumps({"parts": [{"output": name} for name in lies(place)]}))
-    assert nothing_else_changes(place, FOLDER_JOBS["score"]).code == 1
-
-
-# The folder of a job that was stopped -------------------------------------------------------------------------------
-
-BESIDE = "data.vecuq-part"
 
 
 @pytest.fixture
@@ -234,10 +158,6 @@ def replaced(name, make):
 def is_sparse(path):
     with path.open("wb") as file:
         file.truncate(2**26)
-
-
-def is_link(path):
-    path.symlink_to(path.parent.parent.parent / "home" / "dear.txt")
 
 
 def elsewhere(left):
@@ -283,10 +203,9 @@ def test_what_is_odd_in_the_folder_of_a_stopped_job_is_refused_and_nothing_chang
 )
 def test_force_is_no_more_trusting(place, left, odd):
     ODD[odd](left)
-    root = place.parent
-    before = contents(root / "home")
+    before = contents(place.parent / "home")
     run_command((*FOLDER_JOBS["score"], "--force"), place)
-    assert contents(root / "home") == before
+    assert contents(place.parent / "home") == before
 
 
 @pytest.mark.parametrize("more", ["--resume", "--force"])

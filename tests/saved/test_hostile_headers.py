@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from altered_files import forged, parts_of
 
-from vecuq import fit_ranker, load, sketch
+from vecuq import VecUQPipeline, fit_ranker, load, sketch
 from vecuq._files import saved_header
 from vecuq.errors import ModelFileError
 
@@ -97,6 +97,14 @@ def test_an_array_without_axes_is_refused():
     header, arrays = parts_of(fit_ranker(ROWS).to_bytes())
     with pytest.raises(ModelFileError, match=r"'calibration' must have the shape \(40 rows\), and has \(\)"):
         load(forged(header, {**arrays, "calibration": np.array(1.0)}))
+
+
+@pytest.mark.parametrize("tiny", [1e-300, 5e-324])
+def test_a_temperature_whose_square_is_zero_is_refused(tiny):
+    logits = np.random.default_rng(1).normal(size=(2, 60, 3))
+    header, arrays = parts_of(VecUQPipeline(measures=["entropy"]).fit(logits).to_bytes())
+    with pytest.raises(ModelFileError):
+        load(forged({**header, "temperature": tiny}, arrays))
 
 
 def test_a_header_larger_than_any_of_ours_is_not_read(tmp_path):

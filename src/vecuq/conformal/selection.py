@@ -25,7 +25,7 @@ def deliverable(alpha: object, n_held: int, *, method: str = "none", n_rows: int
     of_batch = f" with method='by' over {n_rows:,} rows" if method == "by" else ""
     allowed = f"allow alpha={least:.4g} or more." if least < 1 else "allow none. Use method='bh'."
     raise SettingError(
-        f"alpha={wanted:g}{of_batch} needs at least {int(np.ceil(price / wanted - 1 - 1e-9)):,} held-back {unit}; "
+        f"alpha={wanted:g}{of_batch} needs at least {np.ceil(price / wanted - 1 - 1e-9):,.15g} held-back {unit}; "
         f"this model has {n_held:,}, which {allowed}"
     )
 
