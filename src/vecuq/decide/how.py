@@ -14,13 +14,13 @@ from vecuq._check import Array, wanted_columns
 from vecuq.conformal import flagged, largest_selected
 from vecuq.decide.found import Decided
 from vecuq.decide.refused import BY_MAKING, Facts, refused_by
-from vecuq.decide.together import Seen
 from vecuq.errors import SettingError
 from vecuq.gate import EVERYTHING, accepted_below
 from vecuq.options import PLAIN, ScoreOptions
 
 if TYPE_CHECKING:
     from vecuq.decide.made import Made, Making
+    from vecuq.decide.together import Seen
     from vecuq.gate import Gate
     from vecuq.ranker import Ranker, Ranking
 
@@ -162,6 +162,8 @@ class Deciding:
 
     def look(self, values: Array, categories: Any = None, making: Making | None = None) -> Seen:
         """Return what is to be remembered of rows that are decided with others; the sum of all goes to settle."""
+        from vecuq.decide.together import Seen  # most rows are decided one by one
+
         ranking = self._rank(values)
         seen = Seen(len(values)) if self.options.select is None else Seen.of_p_values(np.asarray(ranking.p_values))
         if self.gate is None or not self.by_batch:
