@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vecuq import Monitor, VecUQPipeline, load, sketch
+from vecuq import Monitor, PartialFit, VecUQPipeline, load
 
 SAVED = Path(__file__).parent / "golden" / "saved"
 
@@ -34,7 +34,7 @@ def test_json_has_the_same_facts(run, model):
 def test_every_saved_kind_is_shown(run, ranker, calibration_table, tmp_path):
     logits = np.random.default_rng(1).normal(size=(3, 200, 4))
     things = {
-        "sketch": sketch(calibration_table),
+        "partial": PartialFit().update(calibration_table),
         "pipeline": VecUQPipeline(measures="bayes_rules").fit(logits),
         "monitor": Monitor(ranker),
     }
@@ -46,7 +46,7 @@ def test_every_saved_kind_is_shown(run, ranker, calibration_table, tmp_path):
         assert json.loads(run("info", tmp_path / kind, "--json").stdout)["kind"] == kind
 
 
-@pytest.mark.parametrize("kind", ["ranker", "cloud", "pipeline", "sketch", "monitor"])
+@pytest.mark.parametrize("kind", ["ranker", "cloud", "pipeline", "monitor"])
 def test_files_of_vecuq_0_1_0_are_shown(run, kind):
     result = run("info", SAVED / f"{kind}.vecuq")
     assert result.exit_code == 0

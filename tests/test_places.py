@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from vecuq import Monitor, load, sketch
+from vecuq import Monitor, load
 from vecuq.cli.commands import COMMANDS
 from vecuq.pipeline import VecUQPipeline
 from vecuq.ranker import scorer_source
@@ -35,7 +35,6 @@ def contents(tmp_path_factory, ranker, make_rows):
     return {
         "model": ranker.to_bytes(),
         "monitor": Monitor(ranker).to_bytes(),
-        "sketch": sketch(make_rows(200, 0)).to_bytes(),
         "pipeline": VecUQPipeline(measures="bayes_rules")
         .fit(np.random.default_rng(0).normal(size=(3, 200, 4)))
         .to_bytes(),

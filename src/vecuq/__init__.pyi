@@ -46,13 +46,11 @@ from .ranker import PartialFit as PartialFit
 from .ranker import Ranker as Ranker
 from .ranker import Ranking as Ranking
 from .ranker import Settings as Settings
-from .ranker import Sketch as Sketch
 from .ranker import VecUQ as VecUQ
 from .ranker import Weights as Weights
 from .ranker import fit_ranker as fit_ranker
 from .ranker import fit_stream as fit_stream
 from .ranker import learn_weights as learn_weights
-from .ranker import sketch as sketch
 from .table import ScoreTable as ScoreTable
 from .table import read_table as read_table
 from .transport import Ball as Ball

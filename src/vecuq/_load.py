@@ -16,7 +16,6 @@ from vecuq.errors import ModelFileError, SettingError
 # What a file holds, and which room puts it together again.
 _READERS = {
     "model": ("vecuq.ranker", "ranker_of"),
-    "sketch": ("vecuq.ranker", "sketch_of"),
     "partial": ("vecuq.ranker", "partial_of"),
     "pipeline": ("vecuq.pipeline", "pipeline_of"),
     "answer_pipeline": ("vecuq.pipeline", "answers_of"),
@@ -30,7 +29,6 @@ _READERS = {
 
 _REMEDIES = {
     "model": "Fit it again.",
-    "sketch": "Sketch the rows again.",
     "partial": "Gather the rows again.",
     "pipeline": "Fit it again.",
     "answer_pipeline": "Fit it again.",

@@ -2,6 +2,8 @@
 
 # Public names of Python, of a room with its name before it: asking for one raises AttributeError with this line.
 NAMES: dict[str, str] = {
+    "Sketch": "use PartialFit, whose parts add up too and hold rows back for p-values.",
+    "sketch": "use PartialFit, whose parts add up too and hold rows back for p-values.",
     "Cascade": "compute all columns, then flag rows with Ranker.flag.",
     "cascade": "compute all columns, then flag rows with Ranker.flag.",
     "client.AsyncClient": "use Client; with asyncio, call it in asyncio.to_thread.",
@@ -63,6 +65,7 @@ KINDS: dict[str, str] = {
     "drift": "test the rows with vecuq.monitor.drift_test.",
     "evaluation": "evaluate the rows with `vecuq evaluate`.",
     "partial_gate": "fit the gate to the rows with `vecuq gate`.",
+    "sketch": "gather the rows again, in a PartialFit.",
 }
 
 

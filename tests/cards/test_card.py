@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from carded import KINDS, gate_of, model_of, scores, thing
 
-from vecuq import Gate, Monitor, VecUQ, load, sketch
+from vecuq import Gate, Monitor, VecUQ, load
 from vecuq.cli.commands import _imported
 from vecuq.errors import CalibrationWarning, ModelFileError, TableError
 from vecuq.report import card
@@ -316,8 +316,6 @@ def test_what_neither_ranks_nor_decides_has_no_card(tmp_path):
     Monitor(thing("model").ranker_).save(tmp_path / "drift.vecuq")
     with pytest.raises(ModelFileError, match="neither ranks nor decides"):
         card(tmp_path / "drift.vecuq")
-    with pytest.raises(TableError, match="got Sketch"):
-        card(sketch(scores(50, 0)[0]))
     with pytest.raises(TableError, match="got VecUQ"):
         card(VecUQ())
     (tmp_path / "notes.vecuq").write_text("notes")

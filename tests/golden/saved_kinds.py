@@ -22,10 +22,8 @@ from vecuq import (
     VecUQ,
     VecUQPipeline,
     __version__,
-    fit_ranker,
     from_estimator,
     load,
-    sketch,
 )
 
 SMALL = {"n_targets": 36, "random_state": 0}
@@ -79,7 +77,6 @@ def all_kinds():
     return {
         "model": model,
         "cross": VecUQ(holdback="cross", **SMALL).fit(known),
-        "sketch": sketch(known),
         "partial": partial.update(known),
         "pipeline": VecUQPipeline(measures=["entropy", "margin"], estimator=VecUQ(**SMALL)).fit(logits(60, 5)),
         "answer_pipeline": AnswerPipeline(accuracy=0.5, confidence=0.8).fit(said, wrong),
@@ -97,7 +94,6 @@ def all_kinds():
 NUMBERS = {
     "model": lambda it: [it.uncertainty(rows(5, 7)), it.p_values(rows(5, 7)), it.explain(rows(5, 7)).ravel()],
     "cross": lambda it: [it.uncertainty(rows(5, 7)), it.p_values(rows(5, 7))],
-    "sketch": lambda it: [fit_ranker(it, Settings(**SMALL)).uncertainty(rows(5, 7))],
     "partial": lambda it: [it.fit().uncertainty(rows(5, 7)), it.fit().p_values(rows(5, 7))],
     "pipeline": lambda it: [it.uncertainty(logits(5, 8)), it.p_values(logits(5, 8))],
     "answer_pipeline": lambda it: [[[v.uncertainty, v.p_wrong, v.accept] for v in map(it, answers(5, 9))]],

@@ -9,7 +9,7 @@ import pytest
 from golden_numbers import FIXTURE, RECORDED, all_numbers
 from saved_kinds import NUMBERS, loaded, numbers_of
 
-from vecuq import ScoreTable, Settings, fit_ranker, load
+from vecuq import load
 from vecuq._removed import KINDS
 from vecuq.errors import ModelFileError
 
@@ -44,15 +44,6 @@ def test_a_pipeline_saved_by_0_1_0_scores_as_it_did():
     pipeline, known = load(SAVED / "pipeline.vecuq"), KNOWN["pipeline"]
     npt.assert_allclose(pipeline.uncertainty(np.array(known["logits"])), known["uncertainty"], rtol=1e-12)
     npt.assert_allclose(pipeline.p_values(np.array(known["logits"])), known["p_values"], rtol=1e-12)
-
-
-def test_a_sketch_saved_by_0_1_0_fits_as_it_did():
-    made, known = load(SAVED / "sketch.vecuq"), KNOWN["sketch"]
-    assert made.count == known["count"]
-    again = fit_ranker(made, Settings(n_targets=64, epsilon=2.0)).uncertainty(
-        ScoreTable.of(KNOWN["new"], flip=["confidence"])
-    )
-    npt.assert_allclose(again, known["uncertainty"], rtol=1e-12)
 
 
 def test_a_monitor_saved_by_0_1_0_goes_on_with_its_model():

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import kstest, spearmanr
 from sklearn.base import clone
 
-from vecuq import Gate, Monitor, ScoreTable, Settings, VecUQ, VecUQPipeline, fit_ranker, load, sketch
+from vecuq import Gate, Monitor, ScoreTable, Settings, VecUQ, VecUQPipeline, fit_ranker, load
 from vecuq.doctor import examine
 from vecuq.errors import ColumnError, SettingError, TableError
 from vecuq.ranker import falls, is_proven_monotone
@@ -292,11 +292,6 @@ def test_groups_of_other_columns_are_refused():
         fit_ranker(ROWS[:, :2], Settings(column_groups=[["x0", "y"], ["x1"]]))
     with pytest.raises(ColumnError, match=r"`column_groups` lacks \['x1'\]. Put every score column into a group"):
         fit_ranker(ROWS[:, :2], Settings(column_groups=[["x0"]]))
-
-
-def test_a_sketch_cannot_be_ranked_in_groups():
-    with pytest.raises(SettingError, match="Groups of columns are ranked from rows, and a sketch keeps none"):
-        fit_ranker(sketch(ROWS[:, :2]), Settings(column_groups=[["x0"], ["x1"]]))
 
 
 def test_groups_can_be_compared_and_hashed():

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.testing as npt
 import pytest
 
-from vecuq import Monitor, Settings, VecUQ, VecUQPipeline, fit_ranker, fit_stream, load, sketch
+from vecuq import Monitor, Settings, VecUQ, VecUQPipeline, fit_ranker, fit_stream, load
 from vecuq.errors import CalibrationError, ModelFileError, SettingError
 from vecuq.ranker import CrossRanker
 from vecuq.table import ScoreTable
@@ -87,7 +87,6 @@ def test_groups_stay_together():
         (lambda _: Settings(holdback="crossed"), "holdback must be a share from 0 to 1 or 'cross'"),
         (lambda _: fit_stream(lambda: iter([ScoreTable.of(ROWS)]), CROSS), "needs all rows at once"),
         (lambda _: VecUQ(holdback="cross").partial_fit(ROWS), "needs all rows at once"),
-        (lambda _: fit_ranker(sketch(ROWS), CROSS), "a sketch keeps none"),
     ],
 )
 def test_what_cross_does_not_do_is_said(ranker, ask, said):

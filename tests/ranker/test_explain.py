@@ -160,9 +160,9 @@ def test_rows_without_a_score_have_no_contributions_and_say_why(plain):
 
 
 def test_a_sketch_explains_from_the_means():
-    from vecuq import sketch
+    from vecuq import PartialFit
 
-    ranker = fit_ranker(sketch(ROWS))
+    ranker = PartialFit(settings=Settings(holdback=0.0), n_rows=10**6).update(ROWS).fit()
     npt.assert_allclose(ranker.centre, ROWS.mean(axis=0))
     npt.assert_allclose(ranker.baseline + ranker.explain(NEW).sum(axis=1), ranker.uncertainty(NEW), atol=1e-9)
     assert "median" not in ranker.why(NEW[:1])[0]

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from vecuq import Settings, VecUQ, VecUQPipeline, fit_ranker, load, sketch
+from vecuq import Settings, VecUQ, VecUQPipeline, fit_ranker, load
 from vecuq.conformal import grouped_p_values, tail_weights
 from vecuq.errors import CalibrationError, SettingError, TableError
 
@@ -101,9 +101,7 @@ def test_groups_that_make_no_sense_are_refused(groups, said):
         fit_ranker(ROWS, SMALL, groups=groups)
 
 
-def test_a_sketch_has_no_groups_and_nothing_held_back_needs_none():
-    with pytest.raises(SettingError, match="A sketch keeps no rows"):
-        fit_ranker(sketch(ROWS), groups=GROUPS)
+def test_nothing_held_back_needs_no_groups():
     assert fit_ranker(ROWS, Settings(holdback=0.0), groups=np.zeros(400)).n_groups is None
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.testing as npt
 import pytest
 
-from vecuq import Settings, fit_ranker, read_table, sketch
+from vecuq import PartialFit, Settings, fit_ranker, read_table
 from vecuq._run import BLOCK
 from vecuq.data import demo_files
 from vecuq.ranker import falls
@@ -51,7 +51,10 @@ def test_scattered_reference_points_are_seen_to_fall_on_the_example():
 
 def test_a_fit_without_rows_is_judged_too():
     rows = related(3)
-    assert fit_ranker(sketch(rows)).diagnostics.monotone_violations == 0.0
+    assert (
+        PartialFit(settings=Settings(holdback=0.0), n_rows=10**6).update(rows).fit().diagnostics.monotone_violations
+        == 0.0
+    )
 
 
 def test_columns_of_any_width_are_judged_alike():

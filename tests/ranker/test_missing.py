@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from vecuq import ScoreTable, Settings, VecUQ, fit_ranker, fit_stream, load, sketch
+from vecuq import PartialFit, ScoreTable, Settings, VecUQ, fit_ranker, fit_stream, load
 from vecuq.conformal import around, conformal_p_values, last_equal
 from vecuq.errors import CalibrationError, ColumnError, MissingValueWarning, SettingError, TableError
 from vecuq.ranker.missing import Pattern, marginal
@@ -213,7 +213,13 @@ def test_error_names_the_columns_and_their_holes(plain):
         plain.uncertainty(np.concatenate([without(NEW[:1], 1), NEW[1:]]), missing="error")
 
 
-@pytest.mark.parametrize("fitted", [lambda: fit_ranker(ROWS, Settings.paper()), lambda: fit_ranker(sketch(ROWS))])
+@pytest.mark.parametrize(
+    "fitted",
+    [
+        lambda: fit_ranker(ROWS, Settings.paper()),
+        lambda: PartialFit(settings=Settings(holdback=0.0), n_rows=10**6).update(ROWS).fit(),
+    ],
+)
 def test_without_held_back_rows_nothing_can_be_compared(fitted):
     with pytest.raises(CalibrationError, match="missing='marginal' compares"):
         fitted().uncertainty(NEW, missing="marginal")

@@ -6,8 +6,8 @@ import numpy.testing as npt
 import pandas as pd
 import pytest
 
-from vecuq import ScoreTable, Settings, VecUQ, fit_ranker, fit_stream, load, sketch
-from vecuq.errors import CalibrationWarning, ColumnError, ConvergenceError, SettingError, TableError
+from vecuq import PartialFit, ScoreTable, Settings, VecUQ, fit_ranker, fit_stream, load
+from vecuq.errors import CalibrationWarning, ColumnError, SettingError
 
 ROWS = np.random.default_rng(0).gamma(1.0, size=(9000, 3))
 NEW = np.random.default_rng(1).gamma(1.2, size=(500, 3)) * 2
@@ -23,9 +23,15 @@ def exact(settings=ALL):
     return fit_ranker(ROWS, replace(settings, solver="separable"))
 
 
-def test_sketches_of_chunks_fit_to_the_same_ranker_as_all_rows():
-    parts = [sketch(part, ranges=RANGES) for part in (ROWS[:1000], ROWS[1000:7000], ROWS[7000:])]
-    ranker = fit_ranker(parts[0] + parts[1] + parts[2], ALL)
+def poured(rows, *, settings=ALL, first_row=0, **how):
+    """Gather rows of which none is held back and none kept: all go into the sketch."""
+    return PartialFit(settings=settings, n_rows=10**6, **how).update(rows, first_row=first_row)
+
+
+@pytest.mark.parametrize("ranges", [None, RANGES])
+def test_parts_fit_to_the_same_ranker_as_all_rows(ranges):
+    parts = [poured(ROWS[a:b], first_row=a, ranges=ranges) for a, b in pairwise([0, 1000, 7000, 9000])]
+    ranker = sum(parts).fit()
     assert ranker.diagnostics.solver == "sketch"
     assert ranker.diagnostics.n_map == 9000
     npt.assert_allclose(ranker.uncertainty(NEW), exact().uncertainty(NEW), atol=1e-8)
@@ -58,10 +64,9 @@ def test_auto_takes_the_sketch_for_many_rows_and_the_rows_for_few_or_steep_kerne
 
 
 def test_a_sketch_that_is_not_accurate_enough_is_refused():
-    with pytest.raises(ConvergenceError, match=r"not accurate enough at epsilon=0\.1"):
-        fit_ranker(sketch(ROWS, nodes=8), Settings(epsilon=0.1))
-    with pytest.raises(SettingError, match="a sketch does not keep them"):
-        fit_ranker(sketch(ROWS), Settings(scaling="quantile"))
+    for settings in (Settings(epsilon=0.1, holdback=0.0), Settings(scaling="quantile", holdback=0.0)):
+        with pytest.raises(SettingError, match="a sketch too small for these settings"):
+            poured(ROWS).fit(settings)
     for settings in (
         Settings(solver="sketch", grid="authors", n_targets=200),
         Settings(solver="sketch", reference="ball"),
@@ -72,55 +77,21 @@ def test_a_sketch_that_is_not_accurate_enough_is_refused():
 
 def test_wider_ranges_than_the_rows_do_not_change_the_scale():
     wide = {name: (low - 0.5, 1.2 * high) for name, (low, high) in RANGES.items()}
-    ranker = fit_ranker(sketch(ROWS, ranges=wide, nodes=16), ALL)
+    ranker = poured(ROWS, ranges=wide).fit()
     npt.assert_allclose(ranker.uncertainty(NEW), exact().uncertainty(NEW), atol=1e-8)
 
 
 def test_a_constant_column_is_left_out_of_a_sketch_too():
     constant = np.column_stack([ROWS, np.full(len(ROWS), 2.0)])
-    ranker = fit_ranker(sketch(constant), ALL)
+    ranker = poured(constant).fit()
     assert ranker.diagnostics.constant_columns == ("x3",)
     npt.assert_allclose(ranker.uncertainty(np.column_stack([NEW, NEW[:, 0]])), exact().uncertainty(NEW), atol=1e-8)
 
 
-def test_a_row_outside_the_ranges_is_an_error_that_says_so():
-    tight = {**RANGES, "x1": (0.0, 1.0)}
-    with pytest.raises(TableError, match=r"rows lie outside the range of 'x1': it was given as \[0, 1\]"):
-        sketch(ROWS, ranges=tight)
-
-
-@pytest.mark.parametrize(
-    ("ranges", "message"),
-    [({"x0": (0, 1)}, "lacks"), ({**RANGES, "x2": (1.0, 0.0)}, "x2"), ({**RANGES, "x2": (0.0, np.inf)}, "x2")],
-)
-def test_wrong_ranges_are_refused(ranges, message):
-    with pytest.raises((ColumnError, SettingError), match=message):
-        sketch(ROWS, ranges=ranges)
-
-
-def test_sketches_over_other_ranges_add_up_to_that_of_all_rows():
-    added, whole = sketch(ROWS[:100]) + sketch(ROWS[100:1000]) + sketch(ROWS[1000:]), sketch(ROWS)
-    npt.assert_array_equal([added.box_low, added.box_high], [whole.box_low, whole.box_high])
-    npt.assert_allclose(added.moments, whole.moments, atol=1e-12 * len(ROWS))
-
-
-def test_sketches_that_differ_do_not_add_up():
-    with pytest.raises(ColumnError, match="same columns"):
-        sketch(ROWS[:, :2]) + sketch(ROWS)
-
-
-def test_a_sketch_too_large_to_be_worth_it_is_refused():
-    with pytest.raises(SettingError, match="takes more memory than the rows"):
-        sketch(np.random.default_rng(0).random((50, 8)))
-
-
-def test_a_sketch_survives_the_disk(tmp_path):
-    made = sketch(pd.DataFrame(ROWS, columns=["a", "b", "c"]), flip=["b"])
-    made.save(tmp_path / "rows.sketch")
-    again = load(tmp_path / "rows.sketch")
-    npt.assert_array_equal(again.moments, made.moments)
-    assert (again.columns, again.flipped, again.count) == (made.columns, made.flipped, made.count)
-    npt.assert_array_equal(load(made.to_bytes()).moments, made.moments)
+@pytest.mark.parametrize("ranges", [{"x0": (0, 1)}, {**RANGES, "x2": (1.0, 0.0)}, {**RANGES, "x2": (0.0, np.inf)}])
+def test_wrong_ranges_are_refused(ranges):
+    with pytest.raises((ColumnError, SettingError)):
+        poured(ROWS, ranges=ranges)
 
 
 def exactly_without(held):
@@ -229,11 +200,6 @@ def test_rows_far_from_zero_lose_no_digits_in_a_sketch():
     streamed = fit_stream(lambda: (ScoreTable.of(part) for part in np.split(far, 3)), ALL)
     whole = fit_ranker(far, Settings(holdback=0.0, solver="separable"))
     npt.assert_allclose(streamed.uncertainty(far[:300]), whole.uncertainty(far[:300]), atol=1e-8)
-
-
-def test_a_sketch_cannot_be_fitted_by_a_way_that_needs_rows():
-    with pytest.raises(SettingError, match="keeps no rows, and solver='dense' needs them"):
-        fit_ranker(sketch(ROWS), Settings(solver="dense"))
 
 
 @pytest.mark.parametrize(("holdback", "size"), [(0.5, 1), (0.5, 3), (0.2, 1), (0.8, 7)])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from vecuq import (
+    PartialFit,
     ScoreTable,
     Settings,
     VecUQ,
@@ -16,7 +17,6 @@ from vecuq import (
     fit_stream,
     learn_weights,
     load,
-    sketch,
 )
 from vecuq.errors import CalibrationError, CalibrationWarning, ColumnError, SettingError, TableError
 from vecuq.evaluation import roc_auc
@@ -133,7 +133,7 @@ def test_streams_sketches_and_chunks_take_weights():
     parts = [ScoreTable(NAMES, part) for part in np.split(ROWS, 4)]
     npt.assert_allclose(fit_stream(lambda: iter(parts), chosen).uncertainty(NEW), exact.uncertainty(NEW), atol=1e-7)
     none_held = Settings(weights={**GIVEN, "b": 0.0}, n_targets=125, holdback=0.0)
-    of_sketch = fit_ranker(sketch(table), none_held)
+    of_sketch = PartialFit(settings=none_held, n_rows=10**6).update(table).fit()
     npt.assert_allclose(of_sketch.uncertainty(NEW), fit_ranker(table, none_held).uncertainty(NEW), atol=1e-7)
     assert VecUQ(weights=GIVEN, columns=list(NAMES), flip=()).partial_fit(named(ROWS)).ranker_.scaler.weights.max() == 1
 
@@ -468,9 +468,9 @@ def test_models_of_many_rows_and_of_sketches_know_a_sample(holdback):
     assert found.held.mean() == pytest.approx(holdback, abs=0.05)
 
 
-def test_a_sketch_and_a_partial_fit_remember_their_rows():
-    made = load(sketch(ROWS).to_bytes())
-    assert fit_ranker(made, Settings(holdback=0.0)).overlap(ROWS).map_rows.all()
+def test_a_partial_fit_remembers_its_rows():
+    made = PartialFit(settings=Settings(holdback=0.0), n_rows=10**6).update(ROWS)
+    assert load(made.to_bytes()).fit().overlap(ROWS).map_rows.all()
     chunks = np.split(ROWS, 3)
     model = VecUQ(ranges=np.array([[0.0, 30.0]] * 3))
     for chunk in chunks:

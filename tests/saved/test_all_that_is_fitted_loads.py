@@ -6,7 +6,7 @@ import numpy as np
 import numpy.testing as npt
 import pytest
 
-from vecuq import Monitor, ScoreTable, Settings, VecUQ, VecUQPipeline, fit_ranker, fit_stream, load, sketch
+from vecuq import Monitor, PartialFit, ScoreTable, Settings, VecUQ, VecUQPipeline, fit_ranker, fit_stream, load
 from vecuq.transport import Cloud, Grid
 
 RNG = np.random.default_rng(0)
@@ -110,22 +110,15 @@ def test_models_of_streams_load_however_few_rows(n_rows):
 
 
 def test_models_of_sketches_and_of_chunks_load():
-    assert_loads(fit_ranker(sketch(ROWS), Settings(epsilon=2.0)))
+    assert_loads(PartialFit(settings=Settings(epsilon=2.0, holdback=0.0), n_rows=10**6).update(ROWS).fit())
     constant = np.column_stack([ROWS, np.ones(90)])
-    assert_loads(fit_ranker(sketch(constant, nodes=8), Settings(epsilon=5.0)), constant)
+    assert_loads(
+        PartialFit(settings=Settings(epsilon=5.0, holdback=0.0), n_rows=10**6).update(constant).fit(), constant
+    )
     model = VecUQ(epsilon=2.0)
     for part in np.split(np.random.default_rng(2).uniform(0.0, 1.0, size=(6_000, 2)), 3):
         model.partial_fit(np.clip(part, 0.01, 0.99) if hasattr(model, "ranker_") else np.vstack([part, [0, 0], [1, 1]]))
         assert_loads(model.ranker_, part)
-
-
-@pytest.mark.parametrize(
-    "rows", [ROWS, np.ones((1, 2)), ROWS[:, :1] * 1e300, np.column_stack([ROWS, np.ones(90)])], ids=len
-)
-def test_sketches_of_all_rows_load_alone_and_added(rows):
-    made = sketch(rows, nodes=6)
-    for one in (made, made + made):
-        assert load(one.to_bytes()).to_bytes() == one.to_bytes()
 
 
 def test_monitors_load_at_every_step_with_any_calibration_rows():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from altered_files import forged, parts_of
 
-from vecuq import VecUQPipeline, fit_ranker, load, sketch
+from vecuq import PartialFit, VecUQPipeline, fit_ranker, load
 from vecuq._files import saved_header
 from vecuq.errors import ModelFileError
 
@@ -134,7 +134,7 @@ def test_loading_takes_a_small_multiple_of_the_file(tmp_path):
     ("name", "reason"), [("y" * 5_000_000, "too long to be saved"), ("\ud800", "half a character")]
 )
 def test_what_could_not_be_read_again_is_not_written(name, reason, tmp_path):
-    made = sketch({name: ROWS[:, 0]})
+    made = PartialFit().update({name: ROWS[:, 0]})
     for save in (made.to_bytes, lambda: made.save(tmp_path / "s.vecuq")):
         with pytest.raises(ModelFileError, match=reason):
             save()

@@ -25,14 +25,12 @@ from vecuq import (
     Ranker,
     ScoreTable,
     Settings,
-    Sketch,
     VecUQPipeline,
     fit_ranker,
     fit_stream,
     from_estimator,
     learn_weights,
     load,
-    sketch,
 )
 from vecuq._load import _READERS
 from vecuq.baselines import copula, z_sum
@@ -134,8 +132,9 @@ MADE = {
     "in groups": lambda: fit_ranker(ROWS, Settings(**FEW, holdback=0.8), groups=np.arange(60) * 2 // 5),
     "columns in groups": lambda: grid_model(column_groups={"one": ["a", "same", "c"], "two": ["b"]}),
     "streamed": streamed_model,
-    "of a sketch": lambda: fit_ranker(sketch(ROWS), Settings(n_targets=27, epsilon=2.0)),
-    "sketch": lambda: sketch(ROWS, ranges=dict.fromkeys(("x0", "x1", "x2"), (-0.5, 9.0)), nodes=8),
+    "of a sketch": lambda: (
+        PartialFit(settings=Settings(n_targets=27, epsilon=2.0, holdback=0.0), n_rows=10**6).update(ROWS).fit()
+    ),
     "partial fit": lambda: partial(few=False),
     "partial fit of few rows": partial,
     "partial fit with a sample": lambda: partial(few=False, sample=True),
@@ -178,9 +177,8 @@ def numbers_of(thing):  # noqa: PLR0911 - one for each kind
     if isinstance(thing, PartialFit):
         thing = thing + thing.empty().update(ROWS[::-1] + 0.5, first_row=60)
         return [*numbers_of_ranker(thing.fit()), thing.count, thing.n_dropped]
-    if isinstance(thing, Ranker | Sketch):
-        ranker = fit_ranker(thing, Settings(n_targets=27, epsilon=9.0)) if isinstance(thing, Sketch) else thing
-        return numbers_of_ranker(ranker)
+    if isinstance(thing, Ranker):
+        return numbers_of_ranker(thing)
     if isinstance(thing, Conformal):
         new = in_columns(thing, NEW)
         return [thing.uncertainty(new), thing.p_values(new), thing.flag(new, 0.1), thing.threshold(0.1), thing.alpha]
@@ -296,7 +294,6 @@ NOT_FOUND_OUT = {
     "streamed": OF_MODELS - {"flipped", "named"} | {"settings.overshoot", "kept.centre"},
     # It keeps no row that could be scored again.
     "of a sketch": {"columns", "settings.overshoot", "kept.centre", "scaler.lower", "scaler.span"},
-    "sketch": {"columns", "box_low", "box_high", "seen_low", "seen_high"},
     # What was gathered and how: nothing else remembers it.
     "partial fit": OF_PARTS | {"box_low", "box_high", "seen_low", "moments"},
     "partial fit of few rows": OF_PARTS | {"settings.holdback"},
@@ -350,7 +347,6 @@ QUICK = (
     "model",
     "weighted",
     "columns in groups",
-    "sketch",
     "partial fit",
     "monitor",
     "pipeline",

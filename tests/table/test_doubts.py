@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from vecuq import ScoreTable, Settings, VecUQ, baselines, fit_ranker, fit_stream, sketch
+from vecuq import ScoreTable, Settings, VecUQ, baselines, fit_ranker, fit_stream
 from vecuq.errors import CalibrationWarning, ColumnError, ColumnWarning
 from vecuq.table import warn_of_columns
 
@@ -24,7 +24,6 @@ FITS = {
     "partial_fit": lambda columns: VecUQ().partial_fit(pd.DataFrame(columns)),
     "fit_ranker": lambda columns: fit_ranker(pd.DataFrame(columns)),
     "fit_stream": lambda columns: fit_stream(lambda: iter([ScoreTable.of(columns)])),
-    "sketch": sketch,
     "baseline": lambda columns: baselines.mean_rank().fit(columns),
     "polars": lambda columns: VecUQ().fit(pl.DataFrame(columns)),
     "arrow": lambda columns: VecUQ().fit(pa.table(columns)),

@@ -17,7 +17,7 @@ def info(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A saved model, pipeline, gate, live gate, sketch, monitor, Conformal, counts, or a service's store.",
+            help="A saved model, pipeline, gate, live gate, monitor, Conformal, counts, or a service's store.",
             metavar="FILE",
             show_default=False,
         ),

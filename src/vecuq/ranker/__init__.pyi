@@ -27,9 +27,6 @@ from .ranking import Ranking as Ranking
 from .reasons import leading_names as leading_names
 from .rows import held_back_rows as held_back_rows
 from .settings import Settings as Settings
-from .sketches import Sketch as Sketch
-from .sketches import sketch as sketch
-from .sketches import sketch_of as sketch_of
 from .stream import fit_stream as fit_stream
 from .stream import gather_and_fit as gather_and_fit
 from .stream import sum_of_chunks as sum_of_chunks

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vecuq._check import Array, refuse_missing, warn_user
 from vecuq._run import one_blas_thread
 from vecuq.conformal import group_codes, split_groups
-from vecuq.errors import CalibrationError, CalibrationWarning, SettingError, VecuqWarning
+from vecuq.errors import CalibrationError, CalibrationWarning, VecuqWarning
 from vecuq.ranker.cross import N_FOLDS, CrossRanker, fold_codes
 from vecuq.ranker.diagnostics import Diagnostics
 from vecuq.ranker.forecast import Progress
@@ -40,8 +40,7 @@ def fit_ranker(
     Parameters
     ----------
     calibration
-        A :class:`~vecuq.ScoreTable`, anything it can be made of, or a :class:`~vecuq.Sketch` (which keeps no rows, so
-        nothing is held back and there are no p-values); at least two different rows, none missing.
+        A :class:`~vecuq.ScoreTable`, or anything it can be made of; at least two different rows, none missing.
     settings
         The choices of the method.
     named
@@ -63,11 +62,6 @@ def fit_ranker(
     chosen = settings or Settings()
     if chosen.holdback == "cross":
         return _fit_cross(calibration, chosen, named=named, progress=progress, groups=groups)
-    if isinstance(calibration, Sketch):
-        if groups is not None:
-            raise SettingError("A sketch keeps no rows, so groups say nothing about it. Fit the rows themselves.")
-        nothing = np.empty((0, len(calibration.columns)))
-        return fit_map(MapRows.of_sketch(calibration), nothing, chosen, named=named, progress=progress)
     table = ScoreTable.of(calibration)
     refuse_missing(table.values, table.columns)
     warn_of_columns(table, directions=not named_reference(chosen.reference).signed)
@@ -164,8 +158,6 @@ def fit_map(
 
 def _fit_cross(calibration: Any, chosen: Settings, *, named: bool, progress: Progress | None, groups: Any) -> Ranker:
     """Fit a map to all rows, and one more without each fold."""
-    if isinstance(calibration, Sketch):
-        raise SettingError("holdback='cross' needs rows, and a sketch keeps none. Fit the rows themselves.")
     table = ScoreTable.of(calibration)
     whole = fit_ranker(table, replace(chosen, holdback=0.0), named=named, progress=progress)
     folds = fold_codes(len(table), groups, chosen.random_state or 0)

@@ -61,8 +61,8 @@ def solve_transport(problem: Problem, settings: Settings, progress: Progress | N
             return "sketch", solved
     if problem.rows is None or settings.solver == "sketch":
         raise ConvergenceError(
-            f"A sketch of these rows is not accurate enough at epsilon={settings.epsilon:g}. Sketch with more "
-            f"nodes or narrower ranges, raise epsilon, or fit the rows themselves with solver='separable'."
+            f"A sketch of these rows is not accurate enough at epsilon={settings.epsilon:g}. Raise "
+            f"epsilon, or fit the rows themselves with solver='separable'."
         )
     return _solve_rows(problem, problem.rows, settings, progress)
 
@@ -81,8 +81,6 @@ def _refuse_too_steep(problem: Problem, settings: Settings) -> None:
 
 def _sketch_fits(problem: Problem, settings: Settings) -> bool:
     """Whether a sketch is wanted, is all there is, or is cheaper than sweeping over the rows."""
-    if problem.rows is None and settings.solver not in ("auto", "sketch"):
-        raise SettingError(f"A sketch keeps no rows, and solver={settings.solver!r} needs them. Use solver='auto'.")
     full = isinstance(problem.targets, Grid) and problem.targets.is_full
     if not full and (settings.solver == "sketch" or problem.rows is None):
         raise SettingError(

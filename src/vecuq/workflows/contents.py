@@ -21,7 +21,6 @@ WORDS = {
     "pipeline": "a pipeline",
     "answer_pipeline": "a pipeline of answers",
     "estimator_pipeline": "a pipeline around a classifier",
-    "sketch": "a sketch",
     "table": "a table",
     "answers": "answers of a language model",
     "page": "a web page",

@@ -24,7 +24,7 @@ def info(path: PathLike) -> dict[str, Any]:
     if not header:
         hint = " It is a table: `vecuq doctor` looks at tables." if file.suffix.lower() in EXTENSIONS else ""
         raise ModelFileError(
-            f"{file} was not saved by vecuq; a model, pipeline, gate, sketch, monitor, Conformal or a "
+            f"{file} was not saved by vecuq; a model, pipeline, gate, monitor, Conformal or a "
             f"service's store was expected.{hint}"
         )
     return {**_file_facts(file, header), **_described(file, header)}
