@@ -273,3 +273,12 @@ def test_a_batch_that_is_refused_leaves_nothing_behind():
     with pytest.raises(CalibrationError):
         part.update(NAMED[:5] * np.nan)
     assert part.update(NAMED[:100], ids=IDS[:100]).count == 100
+
+
+def test_a_sum_that_begins_with_an_empty_part_keeps_the_direction():
+    table = ScoreTable(("a", "b"), np.random.default_rng(0).gamma(1.0, size=(300, 2))).flip(["b"])
+    part = PartialFit(table.columns).update(table, first_row=0)
+    expected = part.fit().uncertainty(table)
+    for whole in (PartialFit(table.columns) + part, part + PartialFit(table.columns)):
+        npt.assert_array_equal(whole.fit().uncertainty(table), expected)
+        assert whole.fit().flipped == {"b"}

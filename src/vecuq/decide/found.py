@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,12 +47,12 @@ class Decided:
     def __len__(self) -> int:
         return len(self.uncertainty)
 
-    @cached_property
+    @property
     def refused(self) -> list[str | None] | None:
         """Why the gate refuses a row, so that it is not accepted; None for one that its score decides."""
         return None if self.facts is None else reasons(self.facts)
 
-    @cached_property
+    @property
     def alike(self) -> Mask:
         """Which rows were made as the labelled ones, as far as anybody knows."""
         return np.ones(len(self), dtype=bool) if self.facts is None else ~refused_by(BY_MAKING, self.facts)

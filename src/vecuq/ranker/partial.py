@@ -149,6 +149,7 @@ class PartialFit:
             return NotImplemented
         self._must_match(other)
         made = copy(self if self.columns is not None else other)
+        made.flipped = other.flipped if self.flipped is None else self.flipped
         made.held_by = self.held_by or other.held_by
         made.n_seen, made.n_dropped = max(self.n_seen, other.n_seen), self.n_dropped + other.n_dropped
         made.cut, made.few = min(self.cut, other.cut), self.few and other.few
