@@ -3,6 +3,7 @@
 from functools import cache
 
 import faces
+import pyarrow.parquet as pq
 import pytest
 from cases import SCORE, cases_of, differing, new_table
 
@@ -63,3 +64,13 @@ def test_a_gate_of_batches_refuses_a_single_row(saved):
     (answer,) = faces.Http(saved("gate_average")).together(("/score", {}, body, {"content-type": "application/json"}))
     assert answer.status_code == 422
     assert "a single row came" in answer.json()["message"]
+
+
+def test_a_table_that_was_scored_is_scored_again(saved, new, tmp_path):
+    pytest.importorskip("dask.dataframe", reason="Dask is not installed: pip install 'vecuq[dask]'")
+    model, asked = saved("gate"), {"alpha": 0.1, "explain": True}
+    first = faces.command(model, new, tmp_path / "first.parquet", asked)
+    before = pq.read_table(tmp_path / "first.parquet")
+    again = faces.command(model, tmp_path / "first.parquet", tmp_path / "again.parquet", {**asked, "replace": True})
+    assert differing(again, first, first) == []
+    assert differing(faces.dask(model, before, **asked, replace=True), first, first) == []

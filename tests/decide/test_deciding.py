@@ -48,7 +48,8 @@ def settled(deciding, values, sizes, **more):
     """Decide rows that come in pieces: look at each, settle, decide each."""
     ends = np.cumsum([0, *sizes])
     parts = [slice(first, last) for first, last in zip(ends, [*ends[1:], len(values)], strict=True)]
-    about = [{name: column[part] for name, column in more.items()} for part in parts]
+    some = {name: column.some if isinstance(column, Making) else column.__getitem__ for name, column in more.items()}
+    about = [{name: of(part) for name, of in some.items()} for part in parts]
     seen = sum((deciding.look(values[part], **one) for part, one in zip(parts, about, strict=True)), start=Seen())
     done = deciding.settle(seen)
     return [done.of(values[part], **one) for part, one in zip(parts, about, strict=True)]
@@ -65,17 +66,22 @@ def same(whole: Decided, parts):
 @pytest.mark.filterwarnings("ignore::vecuq.errors.VecuqWarning")
 @pytest.mark.parametrize("target", GATES.values(), ids=GATES)
 @settings(max_examples=10, deadline=None)
-@given(sizes=st.lists(st.integers(0, 120), max_size=3), seed=st.integers(0, 20), share=st.floats(0, 0.3))
-def test_pieces_of_any_size_are_decided_as_one(target, sizes, seed, share):
+@given(
+    sizes=st.lists(st.integers(0, 120), max_size=3),
+    seed=st.integers(0, 20),
+    share=st.floats(0, 0.3),
+    method=st.sampled_from(["bh", "by"]),
+)
+def test_pieces_of_any_size_are_decided_as_one(target, sizes, seed, share, method):
     values = rows(seed)
     values[:80] *= 6.0  # far out, so that some are selected
     values[np.random.default_rng(seed).random(len(values)) < share, 0] = np.nan
-    asked = ScoreOptions(alpha=0.2, select="bh", explain=True)
+    asked = ScoreOptions(alpha=0.2, select=method, explain=True)
     deciding = Deciding(ranker(), asked, gate(**target))
     whole = deciding.settle(deciding.look(values)).of(values)
     same(whole, settled(deciding, values, sizes))
     npt.assert_array_equal(whole.flagged, ranker().flag(values, 0.2))
-    npt.assert_array_equal(whole.selected, ranker().select(values, 0.2, method="bh"))
+    npt.assert_array_equal(whole.selected, ranker().select(values, 0.2, method=method))
     npt.assert_array_equal(whole.accept, gate(**target).accept(values))
     npt.assert_array_equal(whole.p_wrong, gate(**target).p_wrong(values))
 
@@ -108,15 +114,33 @@ def test_a_refused_row_is_never_accepted_and_has_one_reason(data):
     assert found.accept[known].any()
 
 
+@pytest.mark.parametrize("target", [("average", False), ("average", True), ("budget", False)])
+@settings(max_examples=10, deadline=None)
+@given(sizes=st.lists(st.integers(0, 120), max_size=3), seed=st.integers(0, 20))
+def test_in_a_batch_refused_rows_count_as_rows_without_a_score(target, sizes, seed):
+    (name, by), values, rng = target, rows(seed), np.random.default_rng(seed)
+    values[: len(values) // 2] /= 4.0  # two kinds of rows, so that every category has a limit of its own
+    about = {"making": Making(rng.integers(4, 7, size=400), np.zeros(400, dtype=bool))}
+    about |= {"categories": np.repeat(["x", "y"], 200)} if by else {}
+    deciding = Deciding(ranker(), gate=gate(by, **GATES[name]), made=Made(4, 5, "none"))
+    found = deciding.of(values, **about)
+    same(found, settled(deciding, values, sizes, **about))
+    alone = np.where(found.alike[:, None], values, np.nan)
+    expected = Deciding(ranker(), gate=gate(by, **GATES[name])).of(alone, about.get("categories"))
+    npt.assert_array_equal(found.accept, expected.accept)
+
+
 def test_every_refusal_says_what_is_the_matter():
-    values = np.array([[np.nan, 1.0, 1.0], [90.0, 90.0, 90.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
-    making = Making(np.array([5, 5, 3, 5]), np.zeros(4, dtype=bool))
+    values = np.ones((5, 3))
+    values[[0, 4], 0], values[1] = np.nan, 90.0
+    making = Making(np.array([5, 5, 3, 5, 3]), np.zeros(5, dtype=bool))
     found = Deciding(ranker(), gate=gate(guard=0.05), made=Made(5, 5, "none")).of(values, None, making)
     assert found.refused == [
         "no score",
         "its p-value is below the guard",
         "3 samples; the certificate is about answers with 5",
         None,
+        "3 samples; the certificate is about answers with 5",
     ]
     (unknown,) = Deciding(ranker(), gate=gate(True)).of(values[3:], ["z"]).refused
     assert unknown == "a category that no label had"
@@ -146,12 +170,12 @@ def test_it_keeps_nothing_between_calls():
 
 
 def test_some_rows_of_what_was_decided():
-    deciding = Deciding(ranker(), ScoreOptions(alpha=0.1, explain=True), gate())
-    values = rows(7, 50)
-    found, chosen = deciding.of(values), np.arange(50) % 3 == 0
+    deciding = Deciding(ranker(), ScoreOptions(alpha=0.1, explain=True), gate(), Made(4, 5, "none"))
+    values, making = rows(7, 50), Making(np.arange(50) % 4 + 3, np.zeros(50, dtype=bool))
+    found, chosen = deciding.of(values, making=making), np.arange(50) % 3 == 0
     found.alike  # noqa: B018 - what was computed on first use is not carried over
     for which in (slice(5, 9), chosen):
-        part, alone = found.some(which), deciding.of(values[which])
+        part, alone = found.some(which), deciding.of(values[which], making=making.some(which))
         same(alone, [part])
         assert part.why == alone.why
 

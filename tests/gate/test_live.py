@@ -205,6 +205,7 @@ def test_recalibrating_begins_a_new_epoch_and_says_so(gate):
     assert live.update(ids[50:], np.ones(10)).closed == 10
     assert live.audited == 0
     assert live.decide([1.0], [ids[0]]).accept.all()
+    assert not live.decide([np.nan], [ids[0]]).accept.any()
     assert live.decided == 0
 
 

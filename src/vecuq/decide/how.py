@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vecuq._check import Array, wanted_columns
 from vecuq.conformal import flagged, largest_selected
 from vecuq.decide.found import Decided
-from vecuq.decide.refused import BY_MAKING, Facts, refused_by
+from vecuq.decide.refused import BY_MAKING, REFUSALS, Facts, refused_by
 from vecuq.errors import SettingError
 from vecuq.gate import EVERYTHING, accepted_below
 from vecuq.options import PLAIN, ScoreOptions
@@ -200,7 +200,7 @@ class Deciding:
         scores, limits = _counting(facts), self.limits
         if limits is None:
             limits = gate.learned_.decider.limits(scores, facts.units)
-        return accepted_below(scores, facts.units, limits)
+        return accepted_below(scores, facts.units, limits) & ~refused_by(REFUSALS, facts)
 
 
 def _counting(facts: Facts) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from vecuq._check import in_range, one_line, one_of, whole_number
 from vecuq._draw import fragment
 from vecuq._files import tensor_bytes, write_state
 from vecuq.errors import SettingError, TableError
+from vecuq.gate.doubts import warn_unlike
 from vecuq.gate.gate import Gate
 from vecuq.gate.labels import losses_of
 from vecuq.gate.late_labels import UNKNOWN, LateLabels, Updated
@@ -158,9 +159,15 @@ class LiveGate:
         """Decide rows, and draw some of the accepted ones for the audit.
 
         An id that comes again is decided once: it gets the decision made then, for as long as it is remembered (the
-        last 100,000 rows). If the gate decides otherwise now, the id belongs to another row, which is an error.
+        last 100,000 rows). If the gate decides otherwise now, the id belongs to another row, which is an error. A row
+        that the gate refuses now is not accepted, whatever an earlier epoch said of its id.
         """
-        return self.record(ids, self.gate.accept(new, by=by))
+        gate, scores = self.gate, self.gate.uncertainty(new)
+        accept = gate.accept_scores(scores, by=by)
+        warn_unlike(gate.learned_, scores, accepted=accept)
+        refused = np.isnan(scores) | (gate.units_of(by, len(scores)) == -1)
+        done = self.record(ids, accept)
+        return replace(done, accept=done.accept & ~refused)
 
     def record(self, ids: Any, accept: NDArray[np.bool_]) -> Decisions:
         """Take what the gate has decided, as :meth:`decide` does by itself."""

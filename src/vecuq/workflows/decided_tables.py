@@ -100,7 +100,8 @@ class DecidedTable:
         """Return the batch with what was decided in columns, and what that is; a row without a score has nulls."""
         found = self.deciding.of(*self._rows_of(batch))
         found, more = (found, _NOTHING) if self.beside.record is None else self.beside.record(batch, found)
-        ranker, kept = self.deciding.ranker, batch.drop_columns(list(self.dropped)) if self.dropped else batch
+        dropped = [name for name in self.dropped if name in batch.schema.names]  # Dask sends what is needed only
+        ranker, kept = self.deciding.ranker, batch.drop_columns(dropped) if dropped else batch
         for name, column in columns_of(found, ranker.columns, more, says_refused=self.says_refused).items():
             kept = kept.append_column(name, column)
         return with_directions(kept, ranker.columns, ranker.flipped), found

@@ -40,10 +40,13 @@ def loaded(shipped: Shipped) -> Any:
 def decider_in(model: Any) -> Ranker | Gate:
     """Return the ranker or gate that was given, fitted by an estimator, or saved at a path or as bytes."""
     found = load(model) if isinstance(model, str | bytes) or hasattr(model, "__fspath__") else model
-    found = getattr(found, "ranker_", found)
-    if not isinstance(found, Ranker | Gate):
+    if isinstance(found, Ranker | Gate):
+        return found
+    from vecuq.ranker import VecUQ  # imports scikit-learn
+
+    if not isinstance(found, VecUQ):
         raise ModelFileError(
             f"A Ranker, a fitted VecUQ, a Gate or a saved one is needed here; got a {type(found).__name__}. A monitor "
             f"and a pipeline take rows that are collected."
         )
-    return found
+    return found.ranker_
