@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vecuq import Gate, fit_ranker
 from vecuq.decide import Decided, Deciding, Made, Making, Seen
-from vecuq.errors import ColumnError, SettingError
+from vecuq.errors import CalibrationError, ColumnError, SettingError
 from vecuq.options import ScoreOptions
 from vecuq.ranker import Settings
 
@@ -142,7 +142,7 @@ def test_every_refusal_says_what_is_the_matter():
         None,
         "3 samples; the certificate is about answers with 5",
     ]
-    (unknown,) = Deciding(ranker(), gate=gate(True)).of(values[3:], ["z"]).refused
+    (unknown,) = Deciding(ranker(), gate=gate(True)).of(values[3:4], ["z"]).refused
     assert unknown == "a category that no label had"
 
 
@@ -180,7 +180,28 @@ def test_some_rows_of_what_was_decided():
         assert part.why == alone.why
 
 
+@pytest.mark.parametrize("how", [{"confidence": 0.9}, {"missing": "marginal"}])
+def test_it_says_what_the_ranker_says(how):
+    values, missing = rows(8), how.get("missing", "nan")
+    values[::7, 1] = np.nan
+    values[::3] *= 3.0
+    found = Deciding(ranker(), ScoreOptions(alpha=0.1, explain=True, **how)).of(values)
+    npt.assert_array_equal(found.flagged, ranker().flag(values, 0.1, warn=False, **how))
+    npt.assert_array_equal(found.contributions, ranker().explain(values, missing=missing))
+    assert [said is not None for said in found.why] == found.flagged.tolist()
+
+
+def test_columns_that_rows_lack():
+    names, marginal = ranker().columns, Deciding(ranker(), ScoreOptions(missing="marginal"))
+    assert marginal.absent_from(names[1:]) == names[:1]
+    for deciding, present in ((marginal, []), (Deciding(ranker()), names[1:])):
+        with pytest.raises(ColumnError):
+            deciding.absent_from(present)
+
+
 def test_what_cannot_be_had_is_refused_before_any_row():
+    with pytest.raises(CalibrationError):
+        Deciding(ranker("cross"), ScoreOptions(missing="marginal"))
     with pytest.raises(SettingError):
         Deciding(ranker(), ScoreOptions(by="topic"))
     with pytest.raises(SettingError):

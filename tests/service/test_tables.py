@@ -208,8 +208,8 @@ def test_a_table_that_takes_too_long_is_given_up(serve, monkeypatch):
 
     from vecuq.workflows import DecidedTable
 
-    real = DecidedTable.decided
-    monkeypatch.setattr(DecidedTable, "decided", lambda self, batch: (time.sleep(0.5), real(self, batch))[1])
+    real = DecidedTable.decide
+    monkeypatch.setattr(DecidedTable, "decide", lambda self, batch: (time.sleep(0.5), real(self, batch))[1])
     client = serve("model", limits=Limits(seconds=0.2))
     answer = send(client, arrow(rows(10)), ARROW)
     assert (answer.status_code, answer.json()["error"]) == (503, "timeout")
@@ -293,6 +293,14 @@ def test_rows_of_a_table_with_ids_go_to_the_recorder(serve):
     send(client, arrow(table), ARROW)  # no column called id
     assert len(keeper.rows) == 1
     assert len(keeper.watched_rows) == 2
+
+
+def test_a_column_called_audit_is_refused_or_replaced_where_rows_are_drawn_for_an_audit(serve):
+    client, table = serve("gate", recorder=Keeper()), rows(6).append_column("key", pa.array(range(6)))
+    body = arrow(table.append_column("audit", pa.array([0.5] * 6)))
+    assert send(client, body, ARROW, path="/score?id=key").status_code == 422
+    answer = send(client, body, ARROW, path="/score?id=key&replace=true")
+    assert pa.ipc.open_stream(answer.content).read_all()["audit"].to_pylist() == [True] * 6
 
 
 def lines_of(n):

@@ -102,13 +102,12 @@ class Deciding:
         }
         return [name for name, is_added in wanted.items() if is_added]
 
-    def absent_from(self, present: Sequence[str]) -> tuple[str, ...]:
-        """Return the score columns that a table lacks; raise if it needs them, or the column of categories."""
+    def absent_from(self, present: Sequence[str], *, where: str = "The table") -> tuple[str, ...]:
+        """Return the score columns that rows lack; raise if they are needed."""
         columns = self.ranker.columns
         absent = tuple(name for name in columns if name not in present)
         if absent and (self.options.missing != "marginal" or len(absent) == len(columns)):
-            wanted_columns(columns, present, purpose="needed as score columns")
-        self.refuse_by(present)
+            wanted_columns(columns, present, purpose="needed as score columns", where=where)
         return absent
 
     def refuse_by(self, present: Sequence[str]) -> None:

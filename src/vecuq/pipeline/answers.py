@@ -269,6 +269,7 @@ class AnswerPipeline(BaseEstimator):  # type: ignore[misc]
             missing={**reasons_of(measured), **coverage.reasons(making)},
             values=measured.values,
             explain=partial(self._why, values),
+            decided=found,
         )
 
     __call__ = judge

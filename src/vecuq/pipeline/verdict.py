@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from vecuq._check import one_line
+from vecuq.decide import Decided
 from vecuq.measures import text
 
 
@@ -43,6 +44,7 @@ class Verdict:
     missing: dict[str, str]
     values: dict[str, float]
     explain: Callable[[], str] = field(compare=False)
+    decided: Decided = field(compare=False)  # the same of one row, for what records decisions
 
     @cached_property
     def why(self) -> str:

@@ -9,7 +9,6 @@ import numpy as np
 
 from vecuq._check import Array
 from vecuq._draw import Section, Sheet, card_body, facts_table, fragment, histogram_svg, paragraph, sheet_table
-from vecuq.conformal import flagged
 from vecuq.ranker.describe import facts_of
 
 if TYPE_CHECKING:
@@ -79,9 +78,8 @@ def _facts(ranking: Ranking, scored: Array, alpha: float) -> dict[str, Any]:
         facts["uncertainty"] = f"{low:.4g} to {high:.4g}, median {middle:.4g}"
     if ranking.p_values is None:
         return {**facts, "p-values": "none: no rows were held back"}
-    known = ranking.p_values[np.isfinite(ranking.p_values)]
-    n_flagged, expected = int(flagged(known, alpha).sum()), alpha * len(scored)
-    words = f"{n_flagged:,} rows; at most about {expected:,.3g} if all are in-distribution"
+    flagged, expected = int((ranking.p_values <= alpha).sum()), alpha * len(scored)
+    words = f"{flagged:,} rows; at most about {expected:,.3g} if all are in-distribution"
     return {**facts, f"p-value up to {alpha:g}": words}
 
 

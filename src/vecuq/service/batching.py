@@ -14,11 +14,10 @@ import numpy as np
 from vecuq._check import Array
 from vecuq.decide import Decided
 from vecuq.errors import VecuqError
-from vecuq.service.answers_out import rows_out
+from vecuq.service.answers_out import Flags, rows_out
 from vecuq.service.context import Service
 from vecuq.service.errors_said import refusal_of
 from vecuq.service.keeping_rows import counted, kept
-from vecuq.service.recorder import Recorded
 from vecuq.service.refusal import Refusal
 from vecuq.service.row_scoring import RowScorer
 from vecuq.service.served import Snapshot
@@ -92,9 +91,10 @@ class Batcher:
     def _answer_together(self, snapshot: Snapshot, scorer: RowScorer, group: Group) -> int:
         rows = group[0].rows if len(group) == 1 else [row for one in group for row in one.rows]
         values = scorer.values_of(rows)
-        if np.isnan(values).any() and _refuse_some(scorer, group, values):
-            left = [one for one in group if not one.answer.done()]
-            return self._answer(snapshot, scorer, left) if left else len(rows)
+        if np.isnan(values).any():
+            for one, part in _parts(group):
+                if np.isnan(values[part]).any():
+                    scorer.refuse_absent(scorer.absent_from(one.rows))
         by, ids = scorer.categories_of(rows), scorer.ids_of(rows)
         scored = scorer.decided(values, by)
         self._service.counts.batch(len(rows))
@@ -118,8 +118,8 @@ class Batcher:
     ) -> None:
         """Hand the rows to the recorder, and answer when it has them; what it refuses is the fault of one request."""
         try:
-            decided = await kept(self._service, snapshot, values, scored, ids, by=by)
-            _deliver(snapshot, group, scored, ids, decided)
+            held, audit = await kept(self._service, snapshot, values, scored, ids, by=by)
+            _deliver(snapshot, group, held, ids, audit)
         except Exception as error:
             if len(group) == 1 or not isinstance(error, Refusal) or error.status >= 500:
                 for one in group:
@@ -148,26 +148,9 @@ def _parts(group: Group) -> Iterator[tuple[Waiting, slice]]:
         start += len(one.rows)
 
 
-def _refuse_some(scorer: RowScorer, group: Group, values: Array) -> bool:
-    """Refuse the requests of a group that lack a column or a value that they need; return whether there are any."""
-    refused = False
-    for one, part in _parts(group):
-        if np.isnan(values[part]).any():
-            try:
-                scorer.refuse(one.rows, values[part])
-            except VecuqError as error:
-                _fail(one, error)
-                refused = True
-    return refused
-
-
-def _deliver(
-    snapshot: Snapshot, group: Group, scored: Decided, ids: Sequence[str | None], decided: Recorded | None
-) -> None:
+def _deliver(snapshot: Snapshot, group: Group, scored: Decided, ids: Sequence[str | None], audit: Flags | None) -> None:
     """Give every request its rows of the answer."""
-    if decided is not None:
-        scored = scored.accepting(decided.accept)
-    rows = rows_out(scored, ids, snapshot.columns, None if decided is None else decided.audit)
+    rows = rows_out(scored, ids, snapshot.columns, audit)
     before, after = snapshot.envelope
     for one, part in _parts(group):
         if not one.answer.done():  # the client may be gone

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,14 @@ from vecuq._check import Array
 from vecuq.decide import Decided
 from vecuq.service.context import Service
 from vecuq.service.formats import Format
-from vecuq.service.keeping_rows import counted, kept
-from vecuq.service.recorder import Recorded
+from vecuq.service.keeping_rows import Held, counted, kept
 from vecuq.service.refusal import Refusal
 from vecuq.service.served import Snapshot
 from vecuq.service.wire import Options
 from vecuq.service.work import Deadline
+
+# Values of rows, their categories, and their texts.
+AsTheyCame = tuple[Array, Sequence[Any] | None, Sequence[str | None] | None]
 
 
 @dataclass
@@ -50,22 +52,14 @@ class Job:
         self.n_rows += n_rows
         refuse_many(self.n_rows, self.service.settings.limits.rows)
 
-    def keep(
-        self,
-        values: Array,
-        scored: Decided,
-        ids: Sequence[str | None],
-        *,
-        by: Sequence[Any] | None = None,
-        texts: Sequence[str | None] | None = None,
-    ) -> Recorded | None:
-        """Hand rows to the recorder, which lives in the event loop, and wait for what it decides."""
-        about = kept(self.service, self.snapshot, values, scored, ids, by=by, texts=texts)
-        return asyncio.run_coroutine_threadsafe(about, self.loop).result(self.deadline.seconds)
-
-    def count(self, scored: Decided) -> None:
-        """Count scored rows for the metrics, in the event loop."""
+    def keep(self, scored: Decided, ids: Sequence[str | None], about: Callable[[], AsTheyCame]) -> Held:
+        """Count rows, hand them to the recorder if they go there, and wait for what holds; it lives in the loop."""
         self.loop.call_soon_threadsafe(counted, self.service, self.snapshot, scored)
+        if not self.is_recorded:
+            return scored, None
+        values, by, texts = about()
+        keeping = kept(self.service, self.snapshot, values, scored, ids, by=by, texts=texts)
+        return asyncio.run_coroutine_threadsafe(keeping, self.loop).result(self.deadline.seconds)
 
     @property
     def is_recorded(self) -> bool:

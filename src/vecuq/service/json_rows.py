@@ -88,10 +88,5 @@ def _refuse_absent(scorer: RowScorer, pieces: Any) -> None:
 def _scored(job: Job, scorer: RowScorer, rows: Sequence[Any]) -> bytes:
     """Return some rows of the answer."""
     values, by, ids = scorer.values_of(rows), scorer.categories_of(rows), scorer.ids_of(rows)
-    scorer.refuse_incomplete(values)
-    scored = scorer.decided(values, by)
-    job.count(scored)
-    kept = job.keep(values, scored, ids, by=by) if job.is_recorded else None
-    if kept is not None:
-        scored = scored.accepting(kept.accept)
-    return encode(rows_out(scored, ids, job.snapshot.columns, None if kept is None else kept.audit))
+    scored, audit = job.keep(scorer.decided(values, by), ids, lambda: (values, by, None))
+    return encode(rows_out(scored, ids, job.snapshot.columns, audit))

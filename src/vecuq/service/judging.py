@@ -10,7 +10,6 @@ import numpy as np
 from msgspec import UNSET, Meta, UnsetType
 
 from vecuq.answers import record_of
-from vecuq.decide import Decided
 from vecuq.pipeline import AnswerPipeline, Verdict
 from vecuq.service.answer_bodies import text_of
 from vecuq.service.asgi import Answer, Request
@@ -103,18 +102,13 @@ class JudgeRoute:
 
     async def _out(self, snapshot: Snapshot, body: JudgeBody, verdict: Verdict, text: str) -> bytes:
         """Hand the reply to the recorder, and return what is known of it."""
-        scored, row_id = _columns_of(verdict), None if body.id is None else str(body.id)
-        counted(self._service, snapshot, scored)
-        decided = None
+        row_id, audit = None if body.id is None else str(body.id), None
+        found = verdict.decided
+        counted(self._service, snapshot, found)
         if body.record:
             values = np.array([list(verdict.values.values())], dtype=float)
             by = None if body.by is None else [body.by]
-            decided = await kept(self._service, snapshot, values, scored, [row_id], by=by, texts=[text])
-        accept: bool | None = verdict.accept
-        audit: bool | UnsetType = UNSET
-        if decided is not None:
-            accept = verdict.accept if decided.accept is None else bool(decided.accept[0]) and verdict.refused is None
-            audit = UNSET if decided.audit is None else bool(decided.audit[0])
+            found, audit = await kept(self._service, snapshot, values, found, [row_id], by=by, texts=[text])
         return encode(
             JudgeOut(
                 snapshot.name,
@@ -122,13 +116,13 @@ class JudgeRoute:
                 verdict.uncertainty,
                 verdict.p_value,
                 verdict.p_wrong,
-                accept,
+                None if found.accept is None else bool(found.accept[0]),
                 verdict.refused,
                 verdict.missing,
                 dict(verdict.values),
                 verdict.why if body.explain else UNSET,
                 UNSET if row_id is None else row_id,
-                audit,
+                UNSET if audit is None else bool(audit[0]),
             )
         )
 
@@ -141,11 +135,3 @@ def _judged(pipeline: AnswerPipeline, content: bytes) -> tuple[JudgeBody, Verdic
     if body.explain:
         verdict.why  # noqa: B018 - computed here, where there is time
     return body, verdict, encode(text_of(record)).decode()
-
-
-def _columns_of(verdict: Verdict) -> Decided:
-    def column(value: Any) -> Any:
-        return None if value is None else np.array([value])
-
-    p_value, p_wrong, accept = map(column, (verdict.p_value, verdict.p_wrong, verdict.accept))
-    return Decided(column(verdict.uncertainty), p_value, accept=accept, p_wrong=p_wrong)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from vecuq._check import Array
 from vecuq.decide import Decided
+from vecuq.service.answers_out import Flags
 from vecuq.service.context import Service
-from vecuq.service.recorder import Recorded, ScoredRows
+from vecuq.service.recorder import ScoredRows
 from vecuq.service.served import Snapshot
+
+# What holds for rows once they are recorded (one that came before keeps its decision), and which were drawn for the
+# audit; None where none is drawn.
+Held = tuple[Decided, Flags | None]
 
 
 def counted(service: Service, snapshot: Snapshot, scored: Decided) -> None:
@@ -37,10 +40,10 @@ async def kept(
     *,
     by: Sequence[Any] | None = None,
     texts: Sequence[str | None] | None = None,
-) -> Recorded | None:
+) -> Held:
     """Hand rows to the recorder, if there is one; what it decides about those with an id is on disk then."""
     if service.recorder is None:
-        return None
+        return scored, None
     rows = ScoredRows(
         model=snapshot.name,
         checksum=snapshot.checksum,
@@ -55,36 +58,21 @@ async def kept(
         texts=texts,
     )
     named = np.array([one is not None for one in ids], dtype=bool)
-    if named.all():
-        return await service.recorder.decided(rows)
     if not named.any():
         service.recorder.watched(rows)
-        return None
+        return scored, None
     # First what may be refused: then nothing was watched.
-    decided = await service.recorder.decided(some_of(rows, named))
-    service.recorder.watched(some_of(rows, ~named))
-    return _spread(decided, named, scored.accept)
+    done = await service.recorder.decided(rows if named.all() else rows.some(named))
+    if not named.all():
+        service.recorder.watched(rows.some(~named))
+    accept = _among(scored.accept, done.accept, named)
+    return scored.accepting(accept), _among(np.zeros(len(named), dtype=bool), done.audit, named)
 
 
-def some_of(rows: ScoredRows, chosen: NDArray[np.bool_]) -> ScoredRows:
-    """Return some of the rows."""
-
-    def part(column: Any) -> Any:
-        if column is None or isinstance(column, np.ndarray):
-            return None if column is None else column[chosen]
-        return [one for one, taken in zip(column, chosen, strict=True) if taken]
-
-    names = ("ids", "values", "uncertainty", "p_value", "accept", "p_wrong", "by", "texts")
-    return msgspec.structs.replace(rows, **{name: part(getattr(rows, name)) for name in names})
-
-
-def _spread(decided: Recorded, named: NDArray[np.bool_], accept: NDArray[np.bool_] | None) -> Recorded:
-    """Return decisions about all rows; one without an id is not drawn for an audit."""
-    if decided.accept is not None and accept is not None:
-        accept = accept.copy()
-        accept[named] = decided.accept
-    audit = None
-    if decided.audit is not None:
-        audit = np.zeros(len(named), dtype=bool)
-        audit[named] = decided.audit
-    return Recorded(accept, audit)
+def _among(all_rows: Flags | None, some: Flags | None, which: Flags) -> Flags | None:
+    """Return what holds for all rows, with what was said of some of them; None where nothing was."""
+    if all_rows is None or some is None:
+        return None
+    found = all_rows.copy()
+    found[which] = some
+    return found

@@ -31,6 +31,18 @@ class ScoredRows(msgspec.Struct, frozen=True):
     by: Sequence[str | None] | None = None
     texts: Sequence[str | None] | None = None  # of answers, as JSON: question, answer, samples
 
+    def some(self, which: slice | NDArray[np.bool_]) -> ScoredRows:
+        """Return some of the rows."""
+        places = np.arange(len(self.ids))[which]
+
+        def part(column: Any) -> Any:
+            if column is None or isinstance(column, np.ndarray):
+                return None if column is None else column[which]
+            return [column[k] for k in places]
+
+        names = ("ids", "values", "uncertainty", "p_value", "accept", "p_wrong", "by", "texts")
+        return msgspec.structs.replace(self, **{name: part(getattr(self, name)) for name in names})
+
 
 class Recorded(msgspec.Struct, frozen=True):
     """The answer to the client about each row: a row that came before keeps its decision."""

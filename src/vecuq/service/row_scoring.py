@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vecuq._check import Array, refuse_incomplete, wanted_columns
+from vecuq._check import Array
 from vecuq.decide import Decided, Deciding
 from vecuq.errors import SettingError
 from vecuq.gate import Gate
@@ -54,10 +54,8 @@ class RowScorer:
 
     @cached_property
     def _sign(self) -> Array | None:
-        names = self.ranker.columns
-        return (
-            np.array([-1.0 if name in self.ranker.flipped else 1.0 for name in names]) if self.ranker.flipped else None
-        )
+        columns, flipped = self.ranker.columns, self.ranker.flipped
+        return np.where([name in flipped for name in columns], -1.0, 1.0) if flipped else None
 
     @cached_property
     def scores_per_row(self) -> int:
@@ -81,11 +79,6 @@ class RowScorer:
         """Return decoded rows as numbers, (rows, columns), as they came."""
         return np.array(list(map(self.coder.cells, rows)), dtype=float)
 
-    def refuse(self, rows: Sequence[Any], values: Array) -> None:
-        """Raise for a column that no row has, and, if that is wanted, for a missing value."""
-        self.refuse_absent(self.absent_from(rows))
-        self.refuse_incomplete(values)
-
     def absent_from(self, rows: Sequence[Any]) -> set[int]:
         """Return the places of the columns that every one of the rows leaves out; null is not left out."""
         columns = zip(*map(self.coder.cells, rows), strict=True)
@@ -93,15 +86,8 @@ class RowScorer:
 
     def refuse_absent(self, absent: Collection[int]) -> None:
         """Raise for columns that no row has, unless the others may stand for them."""
-        names = self.ranker.columns
-        if absent and (self.options.missing != "marginal" or len(absent) == len(names)):
-            present = [name for k, name in enumerate(names) if k not in absent]
-            wanted_columns(names, present, purpose="needed as score columns", where="The body")
-
-    def refuse_incomplete(self, values: Array) -> None:
-        """Raise for a missing value, if that is wanted."""
-        if self.options.missing == "error":
-            refuse_incomplete(values, self.ranker.columns)
+        present = [name for k, name in enumerate(self.ranker.columns) if k not in absent]
+        self.deciding.absent_from(present, where="The body")
 
     def decided(self, values: Array, by: Sequence[Any] | None = None) -> Decided:
         """Decide rows as they came; the numbers are those of `vecuq score`, to the bit."""

@@ -8,18 +8,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from vecuq._check import Array
 from vecuq._files import BATCH_BYTES
 from vecuq._run import ahead
-from vecuq.decide import Decided, Deciding
+from vecuq.decide import Deciding
 from vecuq.errors import TableError
 from vecuq.service.answers_out import rows_out
 from vecuq.service.errors_said import BODY
 from vecuq.service.formats import CSV, JSON, LINES
-from vecuq.service.jobs import Job, no_rows
+from vecuq.service.jobs import AsTheyCame, Job, no_rows
 from vecuq.service.refusal import Refusal
 from vecuq.service.wire import LONGEST_ID, RowOut, encode, texts_of
 from vecuq.table import PartFile, TableReader, TableSource, unfolded, write_batches
@@ -86,49 +82,24 @@ def _refuse_wide(job: Job, schema: pa.Schema) -> None:
         raise Refusal(422, "bad_columns", f"The body has {len(schema):,} columns; at most {most:,} are read.")
 
 
-@dataclass
-class _Keeper:
-    """Counts decided rows and hands them to the recorder, which may have decided them before."""
-
-    job: Job
-    table: TableToScore
-    ids: list[str | None] = field(default_factory=list)  # of the batch that came last
-    audit: NDArray[np.bool_] | None = None
-
-    def __call__(self, batch: pa.RecordBatch, found: Decided) -> tuple[Decided, dict[str, Any]]:
-        job, by = self.job, self.table.deciding.options.by
-        columns, name = self.table.deciding.ranker.columns, job.options.id
-        beside = None if self.table.texts is None else next(self.table.texts)
-        self.ids = _ids_of(batch, None if name in columns else name) if beside is None else _short(beside.ids)
-        self.audit = None
-        job.count(found)
-        if not job.is_recorded:
-            return found, {}
-        about: dict[str, Any] = {"by": None if by is None else batch[by].to_pylist()}
-        about["texts"] = None if beside is None else beside.texts
-        kept = job.keep(_as_they_came(job, batch), found, self.ids, **about)
-        if kept is None:
-            return found, {}
-        self.audit = kept.audit
-        return found.accepting(kept.accept), {} if kept.audit is None else {"audit": kept.audit}
-
-
 # A batch with its columns, and the rows of a JSON answer.
 _Done = tuple[Any, Callable[[], list[RowOut]]]
 
 
 def _decided(job: Job, table: TableToScore) -> Iterator[_Done]:
     """Yield every batch with what was decided; reading overlaps."""
-    keeper = _Keeper(job, table)
-    beside = replace(table.beside, record=keeper)
-    columns = table.deciding.ranker.columns
-    scoring = DecidedTable.of(replace(table.deciding, n_jobs=1), table.rows.schema.names, beside)
+    columns, name = table.deciding.ranker.columns, job.options.id
+    scoring = DecidedTable.of(replace(table.deciding, n_jobs=1), table.rows.schema.names, table.beside)
     if table.deciding.needs_all_rows:
         scoring = scoring.settled(_passed(job, ahead(table.rows.batches())))
         job.n_rows = 0
     for batch in _passed(job, ahead(table.rows.batches())):
-        ranked, found = scoring.decided(batch)
-        yield ranked, partial(rows_out, found, keeper.ids, columns, keeper.audit)
+        beside = None if table.texts is None else next(table.texts)
+        ids = _short(_ids_of(batch, None if name in columns else name) if beside is None else beside.ids)
+        came = partial(_as_they_came, job, batch, None if beside is None else beside.texts)
+        found, audit = job.keep(scoring.decide(batch), ids, came)
+        ranked = scoring.with_columns(batch, found, {"audit": audit})
+        yield ranked, partial(rows_out, found, ids, columns, audit)
     if not job.n_rows:
         raise no_rows()
 
@@ -139,9 +110,10 @@ def _passed(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBa
         yield batch
 
 
-def _as_they_came(job: Job, batch: pa.RecordBatch) -> Array:
+def _as_they_came(job: Job, batch: pa.RecordBatch, texts: list[str | None] | None) -> AsTheyCame:
     matching = replace(job.snapshot.served.ranker.matching, named=True, flipped=frozenset())
-    return matching.values_of(batch, fill=True)
+    by = job.options.by
+    return matching.values_of(batch, fill=True), None if by is None else batch[by].to_pylist(), texts
 
 
 def _ids_of(batch: pa.RecordBatch, name: str | None) -> list[str | None]:
@@ -152,8 +124,7 @@ def _ids_of(batch: pa.RecordBatch, name: str | None) -> list[str | None]:
         return [None] * len(batch)
     kind = batch.schema.field(name).type
     named = pt.is_integer(kind) or pt.is_string(kind) or pt.is_large_string(kind)
-    ids: list[str | None] = texts_of(batch[name].to_pylist()) if named else [None] * len(batch)
-    return _short(ids)
+    return texts_of(batch[name].to_pylist()) if named else [None] * len(batch)
 
 
 def _short(ids: list[str | None]) -> list[str | None]:

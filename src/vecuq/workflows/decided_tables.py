@@ -64,16 +64,12 @@ class DecidedTable:
     def of(deciding: Deciding, present: Sequence[str], beside: Beside = ALONE) -> DecidedTable:
         """Match the columns of a table with those of the model."""
         absent = deciding.absent_from(present)
+        deciding.refuse_by(present)
         for name, purpose in beside.needs.items():
             wanted_columns([name], present, purpose=purpose)
         replaced = tuple(filter(is_added, present)) if deciding.options.replace else ()
         made = DecidedTable(deciding, beside, absent, (*replaced, *beside.hidden))
-        taken = [name for name in present if name in made.added and name not in replaced]
-        if taken:
-            raise ColumnError(
-                f"The table has columns {taken} already, which scoring adds. Rename or drop them, or replace them with "
-                f"replace=True."
-            )
+        _refuse_taken([name for name in present if name in made.added and name not in replaced])
         return made
 
     @property
@@ -96,15 +92,25 @@ class DecidedTable:
             seen += self.deciding.look(*self._rows_of(batch))
         return replace(self, deciding=self.deciding.settle(seen))
 
-    def decided(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Decided]:
+    def scored(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Decided]:
         """Return the batch with what was decided in columns, and what that is; a row without a score has nulls."""
-        found = self.deciding.of(*self._rows_of(batch))
+        found = self.decide(batch)
         found, more = (found, _NOTHING) if self.beside.record is None else self.beside.record(batch, found)
+        return self.with_columns(batch, found, more), found
+
+    def decide(self, batch: pa.RecordBatch) -> Decided:
+        """Decide the rows of a batch."""
+        return self.deciding.of(*self._rows_of(batch))
+
+    def with_columns(self, batch: pa.RecordBatch, found: Decided, more: Columns = _NOTHING) -> pa.RecordBatch:
+        """Return a batch with what was decided, and more, in columns."""
         dropped = [name for name in self.dropped if name in batch.schema.names]  # Dask sends what is needed only
         ranker, kept = self.deciding.ranker, batch.drop_columns(dropped) if dropped else batch
-        for name, column in columns_of(found, ranker.columns, more, says_refused=self.says_refused).items():
+        added = columns_of(found, ranker.columns, more, says_refused=self.says_refused)
+        _refuse_taken([name for name in kept.schema.names if name in added])  # only now is it known what is recorded
+        for name, column in added.items():
             kept = kept.append_column(name, column)
-        return with_directions(kept, ranker.columns, ranker.flipped), found
+        return with_directions(kept, ranker.columns, ranker.flipped)
 
     @property
     def says_refused(self) -> bool:
@@ -135,3 +141,12 @@ def columns_of(
         each = zip(scores, found.contributions.T, strict=True)
         columns |= {CONTRIBUTION + name: pa.array(column, from_pandas=True) for name, column in each}
     return columns
+
+
+def _refuse_taken(taken: Sequence[str]) -> None:
+    """Raise for columns that a table has already."""
+    if taken:
+        raise ColumnError(
+            f"The table has columns {taken} already, which scoring adds. Rename or drop them, or replace them with "
+            f"replace=True."
+        )

@@ -132,7 +132,7 @@ def write_scored(
     if deciding.needs_all_rows:
         table = table.settled(ahead(rows.batches()))
     counts = RowCounts(deciding)
-    decided = ahead(map(table.decided, ahead(rows.batches())))
+    decided = ahead(map(table.scored, ahead(rows.batches())))
     ranked = _not_empty(counts.counted(decided, watch), counts)
     write_batches(
         out, ordered(ranked, sort=asked.sort, top=asked.top), stdout_format=stdout_format, formulas=asked.formulas

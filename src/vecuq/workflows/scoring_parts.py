@@ -56,7 +56,7 @@ class ScorePart:
         overlap = ahead if (deciding.n_jobs or 1) > 1 else iter
         counts = RowCounts(deciding)
         with rows_of(self.reader, part) as rows:
-            decided = overlap(map(self.table.decided, overlap(rows)))
+            decided = overlap(map(self.table.scored, overlap(rows)))
             write_batches(target, counts.counted(decided, Watch(rows=tick)), formulas=deciding.options.formulas)
         return Counted({name: int(counts.counts[name]) for name in ("rows", "missing", *counts.names)})
 
@@ -200,7 +200,7 @@ def _warn_unlike(make: ScorePart, parts: Sequence[Part]) -> None:
     for part in parts:
         with rows_of(make.reader, part) as rows:
             while not counts.has_seen_enough and (batch := next(rows, None)) is not None:
-                counts.look(make.table.decided(batch)[1])
+                counts.look(make.table.scored(batch)[1])
         if counts.has_seen_enough:
             break
     counts.warn_unlike()

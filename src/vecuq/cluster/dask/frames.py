@@ -31,7 +31,7 @@ def score_partition(frame: Any, table: DecidedTable) -> Any:
     needed = [name for name in frame.columns if name in _needed(table)]
     batch = pa.RecordBatch.from_pandas(frame[needed], preserve_index=False)
     with memory_kept():
-        ranked, _ = table.decided(batch)
+        ranked, _ = table.scored(batch)
     added = [name for name in ranked.schema.names if name not in needed]
     kept = frame.drop(columns=[name for name in table.dropped if name in frame.columns])
     found = pa.Table.from_batches([ranked]).select(added).to_pandas()

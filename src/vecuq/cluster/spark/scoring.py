@@ -75,7 +75,7 @@ def scored_partition(
         table = DecidedTable.of(deciding_rows(loaded(shipped), asked), names)
         for batch in batches:
             with one_blas_thread():
-                ranked, _ = table.decided(batch.rename_columns(names))
+                ranked, _ = table.scored(batch.rename_columns(names))
             yield ranked
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,13 +49,7 @@ def pieces(rows: ScoredRows) -> Iterator[ScoredRows]:
         yield rows
         return
     for start in range(0, n_rows, most):
-        yield _part(rows, slice(start, start + most))
-
-
-def _part(rows: ScoredRows, which: slice) -> ScoredRows:
-    per_row = ("ids", "values", "uncertainty", "p_value", "accept", "p_wrong", "by", "texts")
-    found = {name: getattr(rows, name) for name in per_row}
-    return msgspec.structs.replace(rows, **{k: None if v is None else v[which] for k, v in found.items()})
+        yield rows.some(slice(start, start + most))
 
 
 def joined(parts: Sequence[Recorded]) -> Recorded:
