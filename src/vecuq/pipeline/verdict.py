@@ -34,6 +34,8 @@ class Verdict:
         The measures by name; NaN where missing.
     why
         Which measure did it, in one sentence; computed on first use.
+    decided
+        The same as columns of one row, as the service records it.
     """
 
     uncertainty: float
@@ -44,7 +46,7 @@ class Verdict:
     missing: dict[str, str]
     values: dict[str, float]
     explain: Callable[[], str] = field(compare=False)
-    decided: Decided = field(compare=False)  # the same of one row, for what records decisions
+    decided: Decided = field(compare=False)
 
     @cached_property
     def why(self) -> str:
