@@ -18,11 +18,8 @@ def measured_answers(
     """Measure answers one by one, and note how each was made."""
     from vecuq.answers import record_of
 
-    values, records = [], []
-    for one in answers:
-        record = record_of(one)
-        values.append(list(text.measure_record(record, measures, settings).values.values()))
-        records.append(record)
+    records = [record_of(one) for one in answers]
+    values = [list(text.measure_record(record, measures, settings).values.values()) for record in records]
     names = tuple(one.name for one in measures)
     table = ScoreTable(names, np.array(values, dtype=float).reshape(len(values), len(names)))
     return table, Making.of_records(records)

@@ -69,13 +69,9 @@ class DecidedTable:
             wanted_columns([name], present, purpose=purpose)
         replaced = tuple(filter(is_added, present)) if deciding.options.replace else ()
         made = DecidedTable(deciding, beside, absent, (*replaced, *beside.hidden))
-        _refuse_taken([name for name in present if name in made.added and name not in replaced])
+        free = {*RESERVED, *made.written}
+        _refuse_taken([name for name in present if name in free and name not in replaced])
         return made
-
-    @property
-    def added(self) -> list[str]:
-        """The names that the table must leave free: what is added, and what always may be."""
-        return [*RESERVED, *self.written]
 
     @property
     def written(self) -> list[str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,7 +136,9 @@ def decide_live(
     with locked(state, wait=in_range("wait", wait, 0.0), waiting=watch.waiting):
         live = _begun_or_resumed(state, gate, settings or LiveSettings())
         how: dict[str, Any] = {"beside": _recorded(live, ids), "stdout_format": stdout_format, "watch": watch}
-        with _whole(out) as place:
+        # A table appears in the end; standard output is written as it comes.
+        whole: Any = nullcontext((out,)) if is_stdio(out) else atomic_files(out)
+        with whole as (place,):
             scored = score_rows(live.gate, state, new, place, asked, **how)
             live.save(state)
     return DecidedLive(scored, live)
@@ -206,13 +207,3 @@ def _begun_or_resumed(state: PathLike, gate: PathLike | None, settings: LiveSett
             f"another state file."
         )
     return live
-
-
-@contextmanager
-def _whole(out: PathLike) -> Iterator[PathLike]:
-    """Yield where to write a table that appears in the end; standard output is written as it comes."""
-    if is_stdio(out):
-        yield out
-        return
-    with atomic_files(out) as (part,):
-        yield part

@@ -77,16 +77,12 @@ def score(
     found = load_any_model(model)
     refuse_place(out, reads=[model, new], force=force)
     if kind_word(found) == ANSWERS:
-        return _score_answers(found, new, out, asked, stdout_format=stdout_format, force=force, watch=watch)
+        from vecuq.workflows.answer_rows import AnswerFiles
+        from vecuq.workflows.scoring_answers import score_answers
+
+        how: dict[str, Any] = {"stdout_format": stdout_format, "force": force, "watch": watch}
+        return score_answers(found, AnswerFiles.of(new), out, asked, **how)[0]
     return score_rows(found, model, new, out, asked, stdout_format=stdout_format, watch=watch)
-
-
-def _score_answers(pipeline: Any, new: TableLike, out: PathLike, asked: ScoreOptions, **how: Any) -> Scored:
-    """Decide answers as :func:`score_answers` does, read as they come."""
-    from vecuq.workflows.answer_rows import AnswerFiles
-    from vecuq.workflows.scoring_answers import score_answers
-
-    return score_answers(pipeline, AnswerFiles.of(new), out, asked, **how)[0]
 
 
 def score_rows(

@@ -40,13 +40,10 @@ def loaded(shipped: Shipped) -> Any:
 def decider_in(model: Any) -> Ranker | Gate:
     """Return the ranker or gate that was given, fitted by an estimator, or saved at a path or as bytes."""
     found = load(model) if isinstance(model, str | bytes) or hasattr(model, "__fspath__") else model
-    if isinstance(found, Ranker | Gate):
-        return found
-    from vecuq.ranker import VecUQ  # imports scikit-learn
-
-    if not isinstance(found, VecUQ):
+    found = found if hasattr(found, "measure") else getattr(found, "ranker_", found)
+    if not isinstance(found, Ranker | Gate):
         raise ModelFileError(
             f"A Ranker, a fitted VecUQ, a Gate or a saved one is needed here; got a {type(found).__name__}. A monitor "
             f"and a pipeline take rows that are collected."
         )
-    return found.ranker_
+    return found
