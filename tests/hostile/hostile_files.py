@@ -65,7 +65,6 @@ def csv_files(draw, table, separators=(",", ",", ";", "\t", "|")):
 
 @st.composite
 def json_lines(draw, table):
-    """A table as JSON lines, some of them altered, some blank, some with a field twice."""
     records = json.loads(json.dumps(records_of(table), default=str))
     lines = [as_json(record) for record in records] or [b""]
     for _ in range(draw(st.sampled_from((0, 0, 1, 2)))):
@@ -79,7 +78,6 @@ def json_lines(draw, table):
 
 @st.composite
 def packed(draw, content):
-    """The same bytes under gzip: whole, in two members, cut, with rubbish behind, a size that lies, or plain."""
     whole, half = gzip.compress(content, mtime=0), len(content) // 2
     two = gzip.compress(content[:half], mtime=0) + gzip.compress(content[half:], mtime=0)
     return draw(st.sampled_from((whole, whole, two, whole[:-3], whole + b"rubbish", whole[:-4] + b"\xff" * 4, content)))
@@ -87,7 +85,6 @@ def packed(draw, content):
 
 @st.composite
 def parquet_files(draw, table):
-    """A table in any of the ways that parquet has to write one."""
     how = {
         "compression": draw(st.sampled_from(("none", "snappy", "gzip", "zstd"))),
         "use_dictionary": draw(st.booleans()),
@@ -144,7 +141,6 @@ def npz_files(draw, table):
 
 @st.composite
 def lying_arrays(draw):
-    """An array of npy whose header says something else than what follows."""
     kind, shape = draw(st.sampled_from(DESCRIPTIONS)), draw(st.sampled_from(SHAPES))
     order = draw(st.sampled_from(("False", "True", "None", "0")))
     text = f"{{'descr': {kind!r}, 'fortran_order': {order}, 'shape': {shape}, }}"

@@ -121,6 +121,7 @@ def check(folder, words, files):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_keeps_its_manners_whatever_it_is_given(command, tmp_path_factory):
+    check(tmp_path_factory.mktemp("f"), [command, "\x1b[31mred"], {})
     hunt(lines(command), lambda drawn: check(tmp_path_factory.mktemp("f"), *drawn), 2 if command == "report" else 4)
 
 
