@@ -8,6 +8,8 @@ import msgspec
 
 from vecuq.errors import SettingError
 
+__all__ = ["PLAIN", "ScoreOptions"]
+
 Missing = Literal["nan", "error", "marginal"]
 MISSING: tuple[str, ...] = ("nan", "error", "marginal")
 # The third choice of Ranker.select, "none", is the column `flagged`.
