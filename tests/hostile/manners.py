@@ -124,6 +124,4 @@ def check_words(done, words):
     errors = sum(line.startswith("error: ") for line in lines)
     assert errors == (done.code == 1) or ("--strict" in words and not errors), done.stderr
     shown = done.stderr + ("" if "-" in words else done.stdout)  # a table on standard output is data
-    assert all(one.isprintable() or one in "\n\t\xa0\u202f\u3000\u200c\u200d" for one in shown), (
-        "what steers a terminal was printed"
-    )
+    assert all(one.isprintable() or one in "\n\t\xa0\u202f\u3000\u200c\u200d" for one in shown), "an escape sequence"
