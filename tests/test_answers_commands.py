@@ -76,8 +76,20 @@ def test_score_gives_the_numbers_of_judge_to_the_bit(files, tmp_path):
     out = tmp_path / "decided.parquet"
     vecuq("score", files / "bot.vecuq", files / "new.jsonl", "--keep", "label,topic", "--explain", "-o", out)
     table = pq.read_table(out)
-    names = ["id", "label", "topic", "msp", "consistency", "uncertainty", "p_value", "accept", "p_wrong", "why"]
-    assert table.column_names[:10] == names
+    names = [
+        "id",
+        "label",
+        "topic",
+        "msp",
+        "consistency",
+        "uncertainty",
+        "p_value",
+        "accept",
+        "p_wrong",
+        "refused",
+        "why",
+    ]
+    assert table.column_names[: len(names)] == names
     judge = load(files / "bot.vecuq")
     for record, row in zip(read_answers(files / "new.jsonl"), table.to_pylist(), strict=True):
         found = judge(record)
