@@ -7,9 +7,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from attacks import BODY, COLUMNS, MIB, ROW, ROWS, SECONDS, score
 from started import started
 
-from attacks import BODY, COLUMNS, MIB, ROW, ROWS, SECONDS, score
 from vecuq import load
 
 ROOM = 500 * MIB  # that the service may take beyond what it had, whatever comes
