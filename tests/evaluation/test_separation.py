@@ -4,11 +4,9 @@ import numpy as np
 import numpy.testing as npt
 import pytest
 
-from vecuq.evaluation import Bootstrap, Record, compare, evaluate, verdicts
+from vecuq.evaluation import Bootstrap, Record, compare, comparison_sheet, evaluate, find_metrics, verdicts
 from vecuq.evaluation.comparison import compare_all
-from vecuq.evaluation.registry import find_metrics
 from vecuq.evaluation.separation import separated_pairs, shared_level
-from vecuq.evaluation.sheets import comparison_sheet
 
 NAMES = [f"method {k}" for k in range(14)]
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from vecuq import Monitor, Ranker, VecUQ, fit_ranker, load
 from vecuq.cli.monitoring import advice
-from vecuq.conformal.bets import Fortune, bets_on, play
+from vecuq.conformal import Fortune, bets_on, play
 from vecuq.errors import CalibrationError, ModelFileError, SettingError, TableError
-from vecuq.monitor.stream import Alarm
+from vecuq.monitor import Alarm
 from vecuq.ranker import Settings
 from vecuq.workflows.monitoring import Monitored, Passage
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vecuq import Monitor, Ranker, fit_ranker, load
-from vecuq._files.tensors import read_tensors, write_tensors
+from vecuq._files import read_tensors, write_tensors
 from vecuq.errors import ModelFileError
 
 

@@ -9,7 +9,7 @@ import numpy.testing as npt
 import pytest
 
 from vecuq import Settings, fit_ranker, workflows
-from vecuq._draw.sheets import Spread
+from vecuq._draw import Spread
 from vecuq.errors import VecuqError
 from vecuq.evaluation import roc_auc
 from vecuq.paper import STUDIES, ablation, extremes, placements, render_page, tasks

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vecuq.answers import AnswerRecord, read_answers
-from vecuq.answers.asking import Endpoint, Plan, Question, RefusedQuestionError
+from vecuq.answers.asking import Endpoint, Plan, Question, RefusedQuestionError, Sender
 from vecuq.answers.asking.address import Key
-from vecuq.answers.asking.sending import Sender
 from vecuq.errors import SettingError, VecuqError, VecuqWarning
 
 KEY = "sk-secret-0123456789abcdef"

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vecuq.answers.asking import Pace, Plan
-from vecuq.answers.asking.usage import Prices, Usage
+from vecuq.answers.asking import Pace, Plan, Prices, Usage
 from vecuq.errors import SettingError
 from vecuq.workflows import ask
 

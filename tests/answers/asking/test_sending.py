@@ -5,8 +5,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from vecuq.answers.asking.refusals import RejectedError
-from vecuq.answers.asking.sending import Sender
+from vecuq.answers.asking import RejectedError, Sender
 from vecuq.errors import SettingError, VecuqError
 
 FINE = (200, {"fine": True})

@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vecuq.answers.asking import Endpoint, Plan, Question, RefusedQuestionError
-from vecuq.answers.asking.refusals import RejectedError
-from vecuq.answers.asking.sending import Sender
+from vecuq.answers.asking import Endpoint, Plan, Question, RefusedQuestionError, RejectedError, Sender
 from vecuq.answers.asking.streams import BrokenStreamError, is_stream, reply_of_stream
 from vecuq.errors import TableError, VecuqError
 

@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from good_answers import LINES, good_line
-from vecuq.answers import record_of
-from vecuq.answers.readers import formats
+from vecuq.answers import formats, record_of
 
 EXAMPLES = [(kind, place) for kind in LINES if kind != "vecuq" for place in range(len(LINES[kind]))]
 FIELDS = sorted({name for kind in LINES for line in LINES[kind] for name in line} | {"details", "result", "stats"})
