@@ -86,7 +86,7 @@ def measure_parts(
     n_jobs
         Number of processes; all cores by default.
     resume, force, skip_bad, watch
-        See :func:`run_parts`.
+        See :func:`score_parts`.
     """
     parts = local_parts(outputs, format=format or "parquet")
     refuse_read_folder(out, parts, outputs)

@@ -96,8 +96,14 @@ def score_parts(
         Number of processes; all cores by default.
     engine
         What makes the parts instead, such as a cluster.
-    resume, force, skip_bad, watch
-        See :func:`run_parts`.
+    resume
+        Go on with a job that was stopped; parts whose input or output has changed are made again.
+    force
+        Replace files of these names in a folder that is there, and begin again what was stopped.
+    skip_bad
+        Leave out inputs that cannot be read, and say so; otherwise the first one is an error.
+    watch
+        Called as rows are done.
     """
     inputs = PartInputs.of(new, format=format)
     refuse_read_folder(out, inputs.parts, new)
