@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecuq._check import Array
-from vecuq.decide.refused import BY_MAKING, REFUSALS, Facts, reasons, refused_by
+from vecuq.decide.refused import BY_MAKING, Facts, reasons, refused_by
 
 Mask = NDArray[np.bool_]
 
@@ -30,8 +30,8 @@ class Decided:
         What the gate says: which rows may be trusted, and how probably each is wrong.
     why, contributions
         With ``explain``: a sentence for each flagged row (without an alpha for all), and what each column adds.
-    facts
-        What the gate knew when it decided.
+    is_refused, facts
+        Which rows the gate refuses whatever their score, and what it knew when it decided.
     """
 
     uncertainty: Array
@@ -42,6 +42,7 @@ class Decided:
     p_wrong: Array | None = None
     why: list[str | None] | None = None
     contributions: Array | None = None
+    is_refused: Mask | None = None
     facts: Facts | None = None
 
     def __len__(self) -> int:
@@ -50,7 +51,9 @@ class Decided:
     @property
     def refused(self) -> list[str | None] | None:
         """Why the gate refuses a row, so that it is not accepted; None for one that its score decides."""
-        return None if self.facts is None else reasons(self.facts)
+        if self.facts is None or self.is_refused is None:
+            return None
+        return reasons(self.facts) if self.is_refused.any() else [None] * len(self)
 
     @property
     def alike(self) -> Mask:
@@ -67,6 +70,6 @@ class Decided:
 
     def accepting(self, accept: Mask | None) -> Decided:
         """Return the same with decisions that were made before; of rows that are refused now, none is accepted."""
-        if accept is None or self.facts is None:
+        if accept is None or self.is_refused is None:
             return self
-        return replace(self, accept=accept & ~refused_by(REFUSALS, self.facts))
+        return replace(self, accept=accept & ~self.is_refused)

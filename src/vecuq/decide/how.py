@@ -138,18 +138,18 @@ class Deciding:
 
     def ranked(self, ranking: Ranking, values: Array, categories: Any = None, making: Making | None = None) -> Decided:
         """Decide rows that this ranker has ranked already."""
-        flags = selected = accept = p_wrong = why = contributions = facts = None
+        flags = selected = accept = p_wrong = why = contributions = is_refused = facts = None
         if ranking.p_values is not None:
             flags = None if self.options.alpha is None else flagged(ranking.p_values, self.rate)
             selected = None if self.cutoff is None else np.asarray(ranking.p_values <= self.cutoff)
         if self.gate is not None:
             facts = self._facts(self.gate, ranking, values, categories, making)
-            accept, p_wrong = self._accepted(self.gate, facts), self.gate.p_wrong_of_scores(facts.scores)
+            is_refused = refused_by(REFUSALS, facts)
+            accept, p_wrong = self._accepted(self.gate, facts) & ~is_refused, self.gate.p_wrong_of_scores(facts.scores)
         if self.options.explain:
             why, contributions = self.explained(values, flags)
-        return Decided(
-            ranking.uncertainty, ranking.p_values, flags, selected, accept, p_wrong, why, contributions, facts
-        )
+        known = (ranking.uncertainty, ranking.p_values, flags, selected, accept, p_wrong)
+        return Decided(*known, why, contributions, is_refused, facts)
 
     def explained(self, values: Array, chosen: NDArray[np.bool_] | None = None) -> tuple[list[str | None], Array]:
         """Return a sentence for each chosen row (for all by default), and what each column adds to the uncertainty."""
@@ -199,7 +199,7 @@ class Deciding:
         scores, limits = _counting(facts), self.limits
         if limits is None:
             limits = gate.learned_.decider.limits(scores, facts.units)
-        return accepted_below(scores, facts.units, limits) & ~refused_by(REFUSALS, facts)
+        return accepted_below(scores, facts.units, limits)
 
 
 def _counting(facts: Facts) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -70,11 +71,8 @@ REFUSALS = (*BY_MAKING, *BY_SCORE)
 
 def refused_by(refusals: Sequence[Refusal], facts: Facts) -> Mask:
     """Return which rows are refused for one of these reasons, whatever their score."""
-    found = np.zeros(len(facts.scores), dtype=bool)
-    for refusal in refusals:
-        applies = refusal(facts)
-        found = found if applies is None else found | applies[0]
-    return found
+    masks = [applies[0] for refusal in refusals if (applies := refusal(facts)) is not None]
+    return reduce(np.logical_or, masks) if masks else np.zeros(len(facts.scores), dtype=bool)
 
 
 def reasons(facts: Facts) -> list[str | None]:
