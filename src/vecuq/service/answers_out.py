@@ -20,7 +20,6 @@ def rows_out(
     found: Decided, ids: Sequence[str | None], columns: Sequence[str], audit: Flags | None = None
 ) -> list[RowOut]:
     """Return one row of the answer per row; NaN becomes null when it is written."""
-    refused = found.refused
     return list(
         map(
             RowOut,
@@ -30,7 +29,7 @@ def rows_out(
             _listed(found.flagged),
             _listed(found.accept),
             _listed(found.p_wrong),
-            repeat(UNSET) if refused is None else _given(refused),
+            repeat(UNSET) if (refused := found.refused) is None else _given(refused),
             _listed(audit),
             repeat(UNSET) if found.why is None else found.why,
             repeat(UNSET) if found.contributions is None else _by_name(found.contributions, columns),
