@@ -212,6 +212,8 @@ def test_what_cannot_be_had_is_refused_before_any_row():
         Deciding(ranker(), ScoreOptions(by="topic"), gate(True)).refuse_by(["other"])
     with pytest.raises(SettingError):
         Deciding(ranker(), ScoreOptions(by="topic"), gate()).refuse_by(["topic"])
+    with pytest.raises(SettingError):
+        Deciding(ranker(), ScoreOptions(alpha=0.2, select="bh")).of(rows(3))
     for wrong in ({"missing": "drop"}, {"confidence": 0.9}, {"alpha": 2.0}, {"top": 0}, {"select": "bh"}):
         with pytest.raises(SettingError):
             ScoreOptions(**wrong)

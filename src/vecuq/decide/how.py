@@ -82,6 +82,13 @@ class Deciding:
         """Whether the gate decides rows together: a batch is what :meth:`settle` saw, or else one call."""
         return self.gate is not None and not self.gate.learned_.decider.by_threshold
 
+    @cached_property
+    def _thresholds(self) -> Array | None:
+        """Up to which score each unit accepts; None where that hangs on the batch."""
+        if self.gate is None or self.by_batch:
+            return None
+        return self.gate.learned_.decider.limits(np.empty(0), np.empty(0, dtype=np.intp))
+
     @property
     def needs_all_rows(self) -> bool:
         """Whether all rows must be seen before any is decided."""
@@ -138,6 +145,8 @@ class Deciding:
 
     def ranked(self, ranking: Ranking, values: Array, categories: Any = None, making: Making | None = None) -> Decided:
         """Decide rows that this ranker has ranked already."""
+        if self.options.select is not None and self.cutoff is None:
+            raise SettingError("select looks at all rows together: decide by settle(look(rows)).")
         flags = selected = accept = p_wrong = why = contributions = is_refused = facts = None
         if ranking.p_values is not None:
             flags = None if self.options.alpha is None else flagged(ranking.p_values, self.rate)
@@ -196,7 +205,7 @@ class Deciding:
         return Facts(scores, units, scoring.guarded(ranking.p_values), making, self.made)
 
     def _accepted(self, gate: Gate, facts: Facts) -> NDArray[np.bool_]:
-        scores, limits = _counting(facts), self.limits
+        scores, limits = _counting(facts), self._thresholds if self.limits is None else self.limits
         if limits is None:
             limits = gate.learned_.decider.limits(scores, facts.units)
         return accepted_below(scores, facts.units, limits)

@@ -282,9 +282,11 @@ class Gate:
     def p_wrong_of_scores(self, scores: Array, *, interval: bool = False) -> Array:
         """Return :meth:`p_wrong` by the scores that :meth:`uncertainty` gave."""
         cells, rates = self.learned_.labelled.ladder.places_of(scores), self.learned_.rates
-        found = np.stack([rates.probability[cells], rates.lower[cells], rates.upper[cells]], axis=1)
+        found = rates.probability[cells]
+        if interval:
+            found = np.stack([found, rates.lower[cells], rates.upper[cells]], axis=1)
         found[np.isnan(scores)] = np.nan
-        return found if interval else np.asarray(found[:, 0])
+        return np.asarray(found)
 
     def coverage_lines(self, rows: Any) -> dict[str, list[tuple[float, float]]]:
         """Return what each order covers at many certified accuracies, by the rows that the gate was fitted on.
